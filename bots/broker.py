@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate
-from math import prod
+from math import fsum, prod
 from random import Random
 from typing import Any, NamedTuple
 
@@ -164,7 +164,7 @@ class Broker(Bot[GnadenlosView]):
         """Return the adventurer that each sum may get me, less what it costs, over all that may be bid after it."""
         earns = self._earns(view)
         offers = view.pairs or [(adventurer,) for adventurer in view.offers]
-        prizes = sorted([sum([earns[card] for card in offer]) for offer in offers], reverse=True)
+        prizes = sorted([fsum([earns[card] for card in offer]) for offer in offers], reverse=True)
         made = [total for total in view.totals if total is not None]
         others = sum(sorted([iou.value for iou in view.hand if iou.colour != self.seat])[-IN_A_BID:])
         spare = view.my_gold - view.debt(self.seat)
@@ -190,7 +190,7 @@ class Broker(Bot[GnadenlosView]):
         """Return what each adventurer or pair will bring."""
         earns = self._earns(view)
         return [
-            earns[hire.adventurer] if isinstance(hire, Hire) else sum([earns[card] for card in view.pairs[hire.pair]])
+            earns[hire.adventurer] if isinstance(hire, Hire) else fsum([earns[card] for card in view.pairs[hire.pair]])
             for hire in hires
         ]
 

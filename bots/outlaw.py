@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from math import fsum
 
 from engines.el_paso import SITES, Carry, Draw, ElPaso, ElPasoView, Leave, Play, Site, Stay
 from harness import Action, Bot, mypyc_attr
@@ -64,10 +65,10 @@ def leaves(tables: Tables, view: ElPasoView) -> bool:
     for site in range(len(mine)):
         if mine[site]:
             sold += sale[site] * sum(mine[site])
-    now = sold + sum(gains[:limit])
+    now = sold + fsum(gains[:limit])
     if leaving:
         limit += 1
-    stay = sold + sum(gains[:limit])
+    stay = sold + fsum(gains[:limit])
     if not leaving and len(gains) > limit and view.left.count(0) > 1:
         stay += FOLLOWS * gains[limit]
     safe = 1 - tables.sheriffs[view.stars]  # if they come I own nothing

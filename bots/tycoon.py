@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
-from math import exp
+from math import exp, fsum
 from operator import getitem
 from typing import NamedTuple, cast
 
@@ -203,7 +203,7 @@ class Tycoon(Bot[XPaschView]):
         return ladder(self.game.companies[company].income, self.reach[company], self.seat, rivals)
 
     def _worth(self, position: Position, mine: Iterable[int]) -> float:
-        boards = sum(map(getitem, position.ladders, mine))
+        boards = fsum(map(getitem, position.ladders, mine))
         return boards + self.future * (card_worth(0, len(position.hand)) + MEMBER * position.supply)
 
     def _future(self, view: XPaschView) -> float:
@@ -215,7 +215,7 @@ class Tycoon(Bot[XPaschView]):
         """Return the die to roll again, if any: by the worth of the best plan, averaged over what the die may show."""
         rolls = [_rerolled(dice, action.face) if isinstance(action, Reroll) else [dice] for action in actions]
         worth = {roll: self._plan(position, roll).worth for roll in {roll for after in rolls for roll in after}}
-        chances = [sum([worth[roll] for roll in after]) / len(after) for after in rolls]
+        chances = [fsum([worth[roll] for roll in after]) / len(after) for after in rolls]
         return actions[chances.index(max(chances))]
 
     def _promise(self, action: Action) -> float:
@@ -282,4 +282,4 @@ def _rerolled(dice: Dice, face: int) -> list[Dice]:
 @cache
 def card_worth(held: int, more: int) -> float:
     """Return the worth of `more` cards in a hand that holds `held`."""
-    return sum(CARD if count < HANDFUL else SPARE_CARD for count in range(held, held + more))
+    return fsum(CARD if count < HANDFUL else SPARE_CARD for count in range(held, held + more))

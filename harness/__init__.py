@@ -11,14 +11,28 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness._version import VERSION as __version__  # noqa: N811 - the conventional name
-    from harness.api.matches import Match, play_match
+    from harness.adapters.encoding import Encoding, encoding_of
+    from harness.analysis.run import Analysis, analyse
+    from harness.api.matches import Match, play_match, step_match
     from harness.api.runs import RecordedFault, Run, open_run, tournament
     from harness.comparison.run import Comparison, compare
-    from harness.core.action import Action, View, ahead_of, compare_to_others, read_components, read_data_file
+    from harness.core.action import (
+        Action,
+        EncodingPart,
+        Number,
+        PerSeat,
+        Seat,
+        View,
+        ahead_of,
+        compare_to_others,
+        read_components,
+        read_data_file,
+        words,
+    )
     from harness.core.bot import Bot, DecisionNotes
     from harness.core.compiled import mypyc_attr
     from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
-    from harness.core.game import NOBODY, Game, State
+    from harness.core.game import NOBODY, SEAT_NAMES, Game, State
     from harness.core.plan import (
         BracketEntry,
         BracketRound,
@@ -35,57 +49,55 @@ if TYPE_CHECKING:
     from harness.core.rng import Chance
     from harness.core.table import Column, Table
     from harness.core.value_function import valuer_of
+    from harness.export.api import Exported, export_run
     from harness.league.api import League, new_league, open_league
     from harness.match.ask import Asked, AskedDecision
     from harness.match.replay import Position
+    from harness.match.stepper import MatchStepper
     from harness.plugins.entrants import BotEntry
     from harness.plugins.hooks import LeagueChange, LeagueStatus, RunStatus, hookimpl
     from harness.plugins.registry import bot_named
     from harness.runs.request import BotLike, RunRequest
 
 _HOME = {
-    "api.matches": ("Match", "play_match"),
-    "api.runs": ("RecordedFault", "Run", "open_run", "tournament"),
-    "comparison.run": ("Comparison", "compare"),
-    "core.action": ("Action", "View", "ahead_of", "compare_to_others", "read_components", "read_data_file"),
-    "core.bot": ("Bot", "DecisionNotes"),
-    "core.compiled": ("mypyc_attr",),
-    "core.errors": ("ArenaError", "BadComponents", "BadOption", "IllegalAction", "UsageError"),
-    "core.game": ("Game", "NOBODY", "State"),
-    "core.plan": (
-        "BracketEntry",
-        "BracketRound",
-        "DuplicateSet",
-        "Format",
-        "GamePlan",
-        "OpenRound",
-        "Outcome",
-        "Plan",
-        "ResultTracker",
-        "Rounds",
-    ),
-    "core.records": ("Event", "Fault", "GameRecord", "MatchSpec", "Option", "Value", "ranks_of"),
-    "core.rng": ("Chance",),
-    "core.table": ("Column", "Table"),
-    "core.value_function": ("valuer_of",),
-    "league.api": ("League", "new_league", "open_league"),
-    "match.ask": ("Asked", "AskedDecision"),
-    "match.replay": ("Position",),
-    "plugins.entrants": ("BotEntry",),
-    "plugins.hooks": ("LeagueChange", "LeagueStatus", "RunStatus", "hookimpl"),
-    "plugins.registry": ("bot_named",),
-    "runs.request": ("BotLike", "RunRequest"),
+    "adapters.encoding": "Encoding encoding_of",
+    "analysis.run": "Analysis analyse",
+    "api.matches": "Match play_match step_match",
+    "api.runs": "RecordedFault Run open_run tournament",
+    "comparison.run": "Comparison compare",
+    "core.action": "Action EncodingPart Number PerSeat Seat View ahead_of compare_to_others read_components "
+    "read_data_file words",
+    "core.bot": "Bot DecisionNotes",
+    "core.compiled": "mypyc_attr",
+    "core.errors": "ArenaError BadComponents BadOption IllegalAction UsageError",
+    "core.game": "Game NOBODY SEAT_NAMES State",
+    "core.plan": "BracketEntry BracketRound DuplicateSet Format GamePlan OpenRound Outcome Plan ResultTracker Rounds",
+    "core.records": "Event Fault GameRecord MatchSpec Option Value ranks_of",
+    "core.rng": "Chance",
+    "core.table": "Column Table",
+    "core.value_function": "valuer_of",
+    "export.api": "Exported export_run",
+    "league.api": "League new_league open_league",
+    "match.ask": "Asked AskedDecision",
+    "match.replay": "Position",
+    "match.stepper": "MatchStepper",
+    "plugins.entrants": "BotEntry",
+    "plugins.hooks": "LeagueChange LeagueStatus RunStatus hookimpl",
+    "plugins.registry": "bot_named",
+    "runs.request": "BotLike RunRequest",
 }
-_MODULE = {name: module for module, names in _HOME.items() for name in names}
+_MODULE = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __all__ = [
-    "NOBODY", "Action", "ArenaError", "Asked", "AskedDecision", "BadComponents", "BadOption", "Bot", "BotEntry",
-    "BotLike", "BracketEntry", "BracketRound", "Chance", "Column", "Comparison", "DecisionNotes", "DuplicateSet",
-    "Event", "Fault", "Format", "Game", "GamePlan", "GameRecord", "IllegalAction", "League", "LeagueChange",
-    "LeagueStatus", "Match", "MatchSpec", "OpenRound", "Option", "Outcome", "Plan", "Position", "RecordedFault",
-    "ResultTracker", "Rounds", "Run", "RunRequest", "RunStatus", "State", "Table", "UsageError", "Value", "View",
-    "__version__", "ahead_of", "bot_named", "compare", "compare_to_others", "hookimpl", "mypyc_attr", "new_league",
-    "open_league", "open_run", "play_match", "ranks_of", "read_components", "read_data_file", "tournament", "valuer_of",
+    "NOBODY", "SEAT_NAMES", "Action", "Analysis", "ArenaError", "Asked", "AskedDecision", "BadComponents", "BadOption",
+    "Bot", "BotEntry", "BotLike", "BracketEntry", "BracketRound", "Chance", "Column", "Comparison", "DecisionNotes",
+    "DuplicateSet", "Encoding", "EncodingPart", "Event", "Exported", "Fault", "Format", "Game", "GamePlan",
+    "GameRecord", "IllegalAction", "League", "LeagueChange", "LeagueStatus", "Match", "MatchSpec", "MatchStepper",
+    "Number", "OpenRound", "Option", "Outcome", "PerSeat", "Plan", "Position", "RecordedFault", "ResultTracker",
+    "Rounds", "Run", "RunRequest", "RunStatus", "Seat", "State", "Table", "UsageError", "Value", "View", "__version__",
+    "ahead_of", "analyse", "bot_named", "compare", "compare_to_others", "encoding_of", "export_run", "hookimpl",
+    "mypyc_attr", "new_league", "open_league", "open_run", "play_match", "ranks_of", "read_components",
+    "read_data_file", "step_match", "tournament", "valuer_of", "words",
 ]  # fmt: skip
 
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import compileall
 import gc
+import os
 import sys
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from harness.plugins import discovery
 from harness.runs import setup
-
-# How long an example takes says more of what else the machine has to do than of the code.
-settings.register_profile("arena", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("arena")
 
 draw_seed = setup.draw_seed
 """The real one; in tests a run without a seed has seed 1."""
@@ -50,15 +47,29 @@ def _installed_once():
         yield
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection():
-    # pytest rewrites the asserts of all tests, which is most of the time of a collection. Where Python is told not to
-    # write bytecode, each worker of each session would do that again.
+@pytest.fixture(autouse=True, scope="session")
+def _no_power_cuts():
+    """A run waits for the disk eight times, some milliseconds each; the tests, which play thousands, need not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: os.fstat(descriptor) and None)  # no such file: an error, too
+        yield
+
+
+@contextmanager
+def _writing_bytecode():
+    """pytest rewrites the asserts of all tests and of its plugins, also of hypothesis: most of the time of a
+    collection. Where Python is told not to write bytecode, each worker of each session would do that again."""
     told, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     try:
-        return (yield)
+        yield
     finally:
         sys.dont_write_bytecode = told
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    with _writing_bytecode():
+        return (yield)
 
 
 def pytest_collection_finish():
@@ -67,68 +78,91 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+TOGETHER = ("cluster",)
+"""Folders whose files share something that takes seconds to start: one worker runs them all, one after the other."""
 LONGEST = (
+    *TOGETHER,
     "isolation/test_isolated.py",
-    "isolation/test_fresh.py",
     "executors/test_pool.py",
     "isolation/test_filter.py",
+    "isolation/test_fresh.py",
     "conformance/test_laws.py",
     "isolation/test_zoo.py",
-    "runs/test_adaptive_feed.py",
+    "e2e/test_new_package.py",
+    "e2e/test_survival.py",
+    "e2e/test_plugin_game.py",
+    "architecture/test_quality.py",
+    "docs/test_pages.py",
+    "cli/test_breakpoints.py",
     "isolation/test_check.py",
-    "mutation/test_mutation.py",
+    "isolation/test_crash_without_blame.py",
+    "docs/test_action.py",
+    "e2e/test_shipped_packages.py",
     "cli/test_ask.py",
+    "mutation/test_mutation.py",
+    "league/test_matchmaking.py",
+    "runs/test_adaptive_feed.py",
     "docs/test_site.py",
     "isolation/test_forgeries.py",
+    "cli/test_damage.py",
+    "isolation/test_tidiness.py",
+    "isolation/test_untrusted_runs.py",
+    "isolation/test_safe_default.py",
+    "e2e/test_installed_plugins.py",
+    "e2e/test_killed_extension.py",
+    "docs/test_bots_page.py",
     "ratings/test_truth.py",
-    "league/test_matchmaking.py",
     "runs/test_multi_game.py",
+    "runs/test_long_runs.py",
     "luck/test_luck_adjusted.py",
     "bots/test_search_law.py",
     "output/test_outcome.py",
     "cli/test_verify.py",
     "formats/test_round_robin.py",
-    "cli/test_breakpoints.py",
     "comparison/test_sequential_test.py",
     "oracles/test_gnadenlos.py",
     "comparison/test_cli.py",
     "cli/test_mistakes.py",
-    # Not measured: they start servers, clusters, browsers or environments.
-    "e2e/test_survival.py",
-    "e2e/test_shipped_packages.py",
-    "e2e/test_installed_plugins.py",
-    "e2e/test_new_bot.py",
-    "e2e/test_killed_extension.py",
-    "cluster/test_survival_there.py",
-    "cluster/test_hostile_there.py",
-    "cluster/test_same_records.py",
-    "cluster/test_shared_nodes.py",
-    "cluster/test_network_cut.py",
-    "cluster/test_two_runs.py",
-    "cluster/test_examples.py",
-    "docs/test_pages.py",
-    "architecture/test_quality.py",
     "results/test_reference.py",
     "results/test_search.py",
     "report/test_browser.py",
     "serve/test_live_browser.py",
+    "bench/test_idle_time.py",
+    "bench/test_peers.py",
+    "bench/test_instructions.py",
     "conformance/test_planted_bugs.py",
-    "isolation/test_untrusted_runs.py",
-    "isolation/test_tidiness.py",
-    "isolation/test_safe_default.py",
-    "runs/test_long_runs.py",
     "league/test_month.py",
 )
-"""Test files in the order in which they are given to workers, by the time they take; the others follow."""
+"""Folders and files in the order in which they are given to workers, by the time they take; the others follow."""
+
+
+@pytest.hookimpl(optionalhook=True)  # where pytest-xdist is not installed there is no such hook
+def pytest_xdist_make_scheduler(config, log):
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return next((folder for folder in TOGETHER if file.startswith(f"tests/{folder}/")), file)
+
+    return Scheduling(config, log)
 
 
 def pytest_configure(config):
+    # Not at the top: its asserts are rewritten, which takes three seconds unless the result may be written.
+    with _writing_bytecode():
+        from hypothesis import HealthCheck, settings
+    # How long an example takes says more of what else the machine has to do than of the code.
+    settings.register_profile("arena", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("arena")
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # files in our order, not by their number of tests
     # Tests start hundreds of processes. Where Python is told not to write bytecode, as in many containers, each of them
     # would compile Arena's sources again, which doubles what it costs to start one.
     if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
-        for package in ("harness", "engines", "bots"):
+        for package in ("harness", "engines", "bots", "tests/support"):
             compileall.compile_dir(Path(__file__).parents[1] / package, quiet=2)
 
 
@@ -140,7 +174,7 @@ def pytest_collection_modifyitems(config, items):
     if hasattr(config, "workerinput"):
         # The last file that is given out keeps one worker busy while the others have nothing to do.
         places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
-        items.sort(key=lambda item: places.get(item.path, len(places)))
+        items.sort(key=lambda item: places.get(item.path, places.get(item.path.parent, len(places))))
     if not config.getoption("--slow"):
         for item in items:
             if "slow" in item.keywords:
@@ -149,5 +183,6 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
-    """Every test works in a folder of its own."""
+    """Every test works in a separate folder, and no terminal is known in which sentences would be wrapped."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from math import fsum, sqrt
 
 from bots.search.caution import CAUTION
 from harness import Action
@@ -124,4 +124,4 @@ class Race:
 
 
 def _mean(rewards: Sequence[float]) -> float:
-    return sum(rewards) / len(rewards) if rewards else float("-inf")
+    return fsum(rewards) / len(rewards) if rewards else float("-inf")

@@ -10,7 +10,7 @@ seat that lays its card after ours cannot answer ours, because its memory is the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import sqrt
+from math import fsum, sqrt
 
 from bots.search.caution import unless_refuted
 from bots.search.rewards import Rewards, Spread
@@ -172,7 +172,7 @@ class Tree:
         pulls = sum([arm.pulls for arm in tried])
         if not pulls:
             return advice
-        usual = sum([arm.total for arm in tried]) / pulls
+        usual = fsum([arm.total for arm in tried]) / pulls
         curiosity = self._exploration * self._spread.deviation * sqrt(node.visits)
         doubt = (1 - TRUST) / (len(legal) - 1)
         best, most = legal[0], float("-inf")

@@ -11,8 +11,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import harness
-
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
@@ -22,14 +20,15 @@ CODE = re.compile(r"^(```.*?^```)$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(\]\()([^)\s:#]+)(#[^)\s]*)?(\))")
 FENCE = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
 LIST = re.compile(r"^(?![-#|>\s])(.+\n)(?=- )", re.MULTILINE)
-SHOWN = re.compile(r"^::: harness\.(\w+)$", re.MULTILINE)
-REST = "<!-- the other names of harness -->"
+ENTRY = re.compile(r"<!-- made by tests\.docs\.make: api (\S+) -->\n.*?<!-- end -->", re.DOTALL)
+OPTIONS = {"RunRequest": "\n    options:\n      inherited_members: true"}
+"""What mkdocstrings needs to know about an entry."""
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The page as mkdocs understands it."""
-    if REST in markdown:
-        markdown = markdown.replace(REST, _others(markdown))
+    # The repository shows entries as text; the site makes better ones, with links, of the same docstrings.
+    markdown = ENTRY.sub(lambda entry: f"::: harness.{entry[1]}{OPTIONS.get(entry[1], '')}", markdown)
     parts = CODE.split(markdown)
     for number, part in enumerate(parts):
         if number % 2:  # code stays as it is, but for its name
@@ -38,13 +37,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             part = LIST.sub(r"\1\n", part)
             parts[number] = LINK.sub(lambda link: _link(link, page, config, files), part)
     return "".join(parts)
-
-
-def _others(markdown: str) -> str:
-    """Entries for the names of the façade that the page does not show yet: a new one appears by itself."""
-    shown = set(SHOWN.findall(markdown))
-    entries = [f"::: harness.{name}\n" for name in harness.__all__ if name not in shown]
-    return "\n".join(["## More\n", *entries]) if entries else ""
 
 
 def _link(link: re.Match[str], page: Page, config: MkDocsConfig, files: Files) -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 from typing import TYPE_CHECKING
 
 from engines.el_paso.view import ElPasoView
@@ -24,7 +25,7 @@ def features(game: ElPaso, views: Sequence[ElPasoView]) -> list[list[float]]:
     wealth = [float(has + worth) for has, worth in zip(money, goods, strict=True)]
     sizes = [sum(map(len, hand)) for hand in table.hands]
     reach = [_reach(view) for view in views]
-    common = [players, table.town, table.round, table.stars, sum(map(sum, table.stacks)), table.groups, sum(inside)]
+    common = [players, table.town, table.round, table.stars, sum(map(sum, table.stacks)), table.groups, fsum(inside)]
     return [
         [
             *common,
@@ -53,7 +54,7 @@ def _goods(game: ElPaso, table: ElPasoView) -> list[float]:
         if group:
             worths.append(float(sum(map(sum, tiles))))
             continue
-        sold = sum([sum(values) / rate if site in here else sum(values) for site, values in enumerate(tiles)])
+        sold = fsum([sum(values) / rate if site in here else sum(values) for site, values in enumerate(tiles)])
         best = sorted([value for site in here for value in tiles[site]], reverse=True)[:limit]
         worths.append(sold + sum(best) * (1 - 1 / rate))
     return worths

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from engines.el_paso.choices import choices
 from engines.el_paso.components import SITES
 from engines.el_paso.state import ElPasoState
-from engines.el_paso.values import minus
-from engines.el_paso.view import BySite, ElPasoView, Values
+from engines.el_paso.values import BySite, Values, minus
+from engines.el_paso.view import ElPasoView
 from harness import Chance
 
 if TYPE_CHECKING:

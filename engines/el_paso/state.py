@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from engines.el_paso import leaving, plunder, town
 from engines.el_paso.choices import ask_next
-from engines.el_paso.view import BySite, ElPasoView, Values
+from engines.el_paso.values import BySite, Values
+from engines.el_paso.view import ElPasoView
 from harness import NOBODY, Action, Chance, Event, State, mypyc_attr
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from engines.el_paso.view import BySite, Values
+Values = tuple[int, ...]
+BySite = tuple[Values, ...]
 
 
 def put(values: Values, value: int) -> Values:

@@ -2,58 +2,93 @@
 
 from __future__ import annotations
 
-from harness import View
+from typing import Annotated
 
-Values = tuple[int, ...]
-"""Values of one site."""
-BySite = tuple[Values, ...]
-"""Values of cards or tiles, site by site in the order of `Site`."""
+from msgspec import Meta
+
+from engines.el_paso.components import (
+    MAX_CARDS_PER_SITE,
+    MAX_DICE,
+    MAX_FIGURE,
+    MAX_PLAYERS,
+    MAX_TILES_PER_SITE,
+    MAX_TOWNS,
+    SITES,
+)
+from harness import PerSeat, Seat, View, words
+
+# Bounds that hold for any components file; `ElPaso.view_bounds` narrows those with a title.
+
+Phase = Annotated[str, words("answer", "play", "draw", "carry", "over")]
+"""Stay or leave (EP-9), lay a card (EP-12), draw one (EP-17), choose tiles (EP-19), or the game is over."""
+Face = Annotated[str, words("star", "brand", "six")]
+"""A face of a die."""
+SiteNumber = Annotated[int, Meta(ge=0, lt=len(SITES))]
+"""The number of a `Site`."""
+Group = Annotated[int, Meta(ge=0, le=MAX_PLAYERS)]
+"""The number of a group of leavers."""
+Money = Annotated[int, Meta(ge=0, le=MAX_TOWNS * len(SITES) * MAX_TILES_PER_SITE * MAX_FIGURE, title="money")]
+"""Nuggets."""
+Tile = Annotated[int, Meta(ge=1, le=MAX_FIGURE, title="tile")]
+"""The value of a tile."""
+Card = Annotated[int, Meta(ge=0, le=MAX_FIGURE, title="card")]
+"""The value of a card; 0 is one that this seat cannot see."""
+Tiles = Annotated[tuple[Tile, ...], Meta(max_length=MAX_TILES_PER_SITE, title="tiles of a site")]
+"""Tiles of one site."""
+Cards = Annotated[tuple[Card, ...], Meta(max_length=MAX_CARDS_PER_SITE, title="cards of a site")]
+"""Cards of one site."""
+TilesBySite = Annotated[tuple[Tiles, ...], Meta(min_length=len(SITES), max_length=len(SITES))]
+"""Tiles site by site, in the order of `Site`."""
+CardsBySite = Annotated[tuple[Cards, ...], Meta(min_length=len(SITES), max_length=len(SITES))]
+"""Cards site by site, in the order of `Site`."""
 
 
 class ElPasoView(View, frozen=True):
     """One seat's knowledge. A card value of 0 is a card that this seat cannot see."""
 
-    town: int
+    phase: Phase
+    """The kind of choice that is due."""
+    town: Annotated[int, Meta(ge=0, lt=MAX_TOWNS, title="town")]
     """Number of the town, from 0; `game.figures.towns[view.town]` has its name, rate and sites."""
-    round: int
+    round: Annotated[int, Meta(ge=0, le=250, title="round")]
     """Round of plunder in this town, from 1; 0 while a town is closed before its first round."""
-    lookout: int
+    lookout: Seat
     """The seat that is asked first and rolls; the next town has another."""
-    stars: int
+    stars: Annotated[int, Meta(ge=0, le=MAX_DICE, title="dice")]
     """Dice on the sheriff field; when all dice are there the sheriffs come."""
-    roll: tuple[str, ...]
+    roll: Annotated[tuple[Face, ...], Meta(max_length=MAX_DICE, title="dice")]
     """The newest roll in this town, as faces."""
-    left: tuple[int, ...]
+    left: PerSeat[Group]
     """Which group each seat left this town with, from 1; 0 for those still in town."""
-    groups: int
+    groups: Group
     """How many groups have left this town."""
-    leaving: tuple[int, ...]
+    leaving: tuple[Seat, ...]
     """Seats that have answered `leave` in this round and have not gone yet."""
-    queue: tuple[int, ...]
+    queue: tuple[Seat, ...]
     """Seats whose turn comes after this one in the same phase, in order."""
-    limit: int
+    limit: Annotated[int, Meta(ge=0, le=MAX_PLAYERS)]
     """How many tiles the leavers may carry; 0 when no seat is leaving."""
-    carried: BySite
+    carried: TilesBySite
     """What the leaver on turn has chosen to carry so far."""
-    money: tuple[int, ...]
+    money: PerSeat[Money]
     """The money of each seat; what it will get for its tiles is not in it."""
-    tiles: tuple[BySite, ...]
+    tiles: PerSeat[TilesBySite]
     """The tiles in front of each seat."""
-    stacks: BySite
+    stacks: TilesBySite
     """The tiles in town; the top one of a stack comes first."""
-    bag: BySite
+    bag: TilesBySite
     """The tiles in the bag (what is in it is public, the order of drawing is not)."""
-    hand: BySite
+    hand: CardsBySite
     """This seat's own cards, one laid face down included."""
-    laid: tuple[int, int] | None
+    laid: tuple[SiteNumber, Card] | None
     """Site and value of the card this seat has laid face down in this round."""
-    hands: tuple[BySite, ...]
+    hands: PerSeat[CardsBySite]
     """What is public of each hand: the value where it is known, else 0."""
-    piles: BySite
+    piles: CardsBySite
     """The piles, top card first: the value where it is public, else 0."""
-    discards: BySite
+    discards: CardsBySite
     """The discards, first-laid card first."""
-    played: tuple[tuple[int, int] | None, ...]
+    played: PerSeat[tuple[SiteNumber, Card] | None]
     """Site and value of the card each seat played in the newest round of this town."""
 
     @property
@@ -67,7 +102,7 @@ class ElPasoView(View, frozen=True):
         return tuple(seat for seat, group in enumerate(self.left) if not group)
 
     @property
-    def my_tiles(self) -> BySite:
+    def my_tiles(self) -> TilesBySite:
         """The tiles in front of this seat."""
         return self.tiles[self.seat]
 

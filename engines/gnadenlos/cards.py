@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
+
+from msgspec import Meta
+
+from harness import Seat, words
 
 COLOURS = ("red", "blue", "green", "yellow")
 """The colour of each seat's hat and IOUs."""
@@ -17,14 +21,20 @@ SKILL = {GOLD_RUSH: 0, HIGH_NOON: 1, CHEATING: 2}
 """Which of an adventurer's skills counts in an event (GN-14)."""
 
 
+Skill = Annotated[int, Meta(ge=1, le=6)]
+"""A skill of an adventurer."""
+MAX_FIGURE = 99
+"""The highest value of an IOU, gain of a gold rush, and number of fields that a components file may have."""
+
+
 class Adventurer(NamedTuple):
     """A hired hand with three skills from 1 to 6 (GN-2). Two of the same skills are the same card."""
 
-    gold: int
+    gold: Skill
     """What counts in a gold rush."""
-    gun: int
+    gun: Skill
     """What counts at high noon."""
-    cards: int
+    cards: Skill
     """What counts in cheating."""
 
     def __str__(self) -> str:
@@ -34,9 +44,9 @@ class Adventurer(NamedTuple):
 class Iou(NamedTuple):
     """A promise to pay (GN-3). IOUs sort as GN-29 lays them: by value, then by colour."""
 
-    value: int
+    value: Annotated[int, Meta(ge=0, le=MAX_FIGURE, title="IOU")]
     """The gold that is promised."""
-    colour: int
+    colour: Seat
     """The seat that has to pay it to its holder."""
 
     def __str__(self) -> str:
@@ -46,11 +56,11 @@ class Iou(NamedTuple):
 class EventCard(NamedTuple):
     """One of the event cards (GN-4)."""
 
-    kind: str
+    kind: Annotated[str, words(GOLD_RUSH, HIGH_NOON, CHEATING)]
     """"gold rush", "high noon" or "cheating"."""
-    first: int = 0
+    first: Annotated[int, Meta(ge=0, le=MAX_FIGURE, title="gold rush")] = 0
     """Gold for the highest value in a gold rush."""
-    second: int = 0
+    second: Annotated[int, Meta(ge=0, le=MAX_FIGURE, title="gold rush")] = 0
     """Gold for the second-highest value in a gold rush."""
 
     def __str__(self) -> str:

@@ -3,144 +3,161 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from engines.gnadenlos.cards import COLOURS
-from harness import BadComponents, read_components
+from engines.gnadenlos.cards import COLOURS, MAX_FIGURE, Skill
+from engines.gnadenlos.state import MAX_TURNS
+from harness import read_components
 
 TITLE = "Gnadenlos!"
-MAX_IOU_VALUES = 8  # every possible bid is an entry in the table of actions: more values would swell it
+
+# Bounds that leave room for a box of another size, and keep matches as short as the printed ones: a file may come from
+# anyone. Messages about them name the key.
+MAX_GOLD = 999
+"""A score is 1000 x field + gold (GN-39): with more gold it would count as a field."""
+Figure = Annotated[int, Meta(ge=0, le=MAX_FIGURE)]
+Positive = Annotated[int, Meta(ge=1, le=99)]
+Copies = Annotated[int, Meta(ge=0, le=20)]
+Source = Annotated[str, Meta(max_length=200)]
 
 
 class Road(Struct, frozen=True, forbid_unknown_fields=True):
     """The road of fame (GN-1)."""
 
-    fields: int
+    fields: Positive
     """The goal, and so the number of fields."""
-    start: int
-    source: str = ""
+    start: Positive
+    """The field on which the hats start."""
+    source: Source = ""
+
+    def __post_init__(self) -> None:
+        if self.start >= self.fields:
+            raise ValueError(f"the hats start on field {self.start} of a road of {self.fields}")
 
 
 class Zone(Struct, frozen=True, forbid_unknown_fields=True):
     """A stretch of the road, up to and including field `last` (GN-1, GN-20)."""
 
-    last: int
-    forward: int
-    back: int
+    last: Positive
+    """Its last field."""
+    forward: Figure
+    """Fields that a cheat moves forward from here (GN-20)."""
+    back: Figure
+    """Fields that a cheat who was caught moves back."""
 
 
 class Events(Struct, frozen=True, forbid_unknown_fields=True):
     """The event cards (GN-4)."""
 
-    gold_rush: tuple[tuple[int, int], ...]
-    high_noon: int
-    cheating: int
-    source: str = ""
+    gold_rush: Annotated[tuple[tuple[Figure, Figure], ...], Meta(max_length=20)]
+    high_noon: Copies
+    cheating: Copies
+    source: Source = ""
+
+    def __post_init__(self) -> None:
+        if self.cards < 2:
+            raise ValueError("at least two event cards are needed")
+
+    @property
+    def cards(self) -> int:
+        """The number of event cards."""
+        return len(self.gold_rush) + self.high_noon + self.cheating
 
 
 class Undertaker(Struct, frozen=True, forbid_unknown_fields=True):
     """The undertaker's track (GN-5)."""
 
-    steps: int
-    source: str = ""
+    steps: Positive
+    source: Source = ""
 
 
 class Ious(Struct, frozen=True, forbid_unknown_fields=True):
     """The IOUs of each colour: value -> how many (GN-3)."""
 
-    counts: dict[int, int]
-    source: str = ""
+    # Every possible bid is an entry in the table of actions: more than eight values would swell it.
+    counts: Annotated[dict[Figure, Annotated[int, Meta(ge=1, le=20)]], Meta(min_length=1, max_length=8)]
+    """Value -> how many of each colour."""
+    source: Source = ""
 
 
 class Start(Struct, frozen=True, forbid_unknown_fields=True):
     """What each player begins with (GN-6, GN-7)."""
 
-    gold: int
-    adventurers: int
-    market_ious: tuple[int, ...]
-    source: str = ""
+    gold: Annotated[int, Meta(ge=0, le=MAX_GOLD)]
+    """Gold of each player."""
+    adventurers: Copies
+    market_ious: Annotated[tuple[Figure, ...], Meta(max_length=20)]
+    source: Source = ""
 
 
 class Payday(Struct, frozen=True, forbid_unknown_fields=True):
     """The market's columns and what it costs to be broke (GN-7, GN-33, GN-36)."""
 
-    columns: int
-    fields_lost_when_broke: int
-    vultures_to_lose: int
-    source: str = ""
+    columns: Annotated[int, Meta(ge=1, le=20)]
+    fields_lost_when_broke: Figure
+    vultures_to_lose: Positive
+    source: Source = ""
 
 
 class Adventurers(Struct, frozen=True, forbid_unknown_fields=True):
     """The adventurers as rows of gold, gun and card skill (GN-2)."""
 
-    skills: tuple[tuple[int, int, int], ...]
-    source: str = ""
+    skills: Annotated[tuple[tuple[Skill, Skill, Skill], ...], Meta(max_length=100)]
+    source: Source = ""
 
 
 class Components(Struct, frozen=True, forbid_unknown_fields=True):
     """All figures of the game."""
 
     road: Road
-    zones: tuple[Zone, ...]
+    """The road of fame."""
+    zones: Annotated[tuple[Zone, ...], Meta(min_length=1, max_length=20)]
+    """The zones of the road, in order."""
     events: Events
     undertaker: Undertaker
     ious: Ious
+    """The IOUs."""
     start: Start
+    """The set-up."""
     payday: Payday
     adventurers: Adventurers
+
+    def __post_init__(self) -> None:
+        if any(zone.last >= after.last for zone, after in pairwise(self.zones)):
+            raise ValueError("the zones (`zones`) are not in the order of the road")
+        before_goal = self.road.fields - 1
+        if self.zones[-1].last != before_goal:
+            raise ValueError(f"the zones (`zones`) must end on field {before_goal}, the last before the goal")
+        needed, there = max(2, self.start.adventurers) * len(COLOURS), len(self.adventurers.skills)
+        if there < needed:
+            raise ValueError(
+                f"{len(COLOURS)} players need at least {needed} adventurers, `adventurers.skills` has {there}"
+            )
+        for value in self.start.market_ious:
+            wanted, copies = self.start.market_ious.count(value), self.ious.counts.get(value, 0)
+            if wanted > copies:
+                raise ValueError(
+                    f"{wanted} IOUs of value {value} go to the market (`start.market_ious`), a colour has {copies}"
+                )
+        if self.max_gold > MAX_GOLD:
+            raise ValueError(
+                f"with `start.gold`, the gold rushes of `events` and `undertaker.steps` a player may have "
+                f"{self.max_gold:,} gold, a score has room for {MAX_GOLD} (GN-39)"
+            )
+
+    @property
+    def max_gold(self) -> int:
+        """The gold of a player who has most of every gold rush and never pays."""
+        # The last card of a pile is not carried out (GN-11), and a turn has one event at most.
+        piles = -(-MAX_TURNS // (self.events.cards - 1))
+        if self.events.high_noon:
+            # Every pile moves the undertaker by its high noons; his last step ends the game (GN-12).
+            piles = min(piles, -(-self.undertaker.steps // self.events.high_noon))
+        return self.start.gold + piles * sum(max(rush) for rush in self.events.gold_rush)
 
 
 def load(text: str) -> Components:
     """Return the figures in this TOML text; raises BadComponents where they break the game."""
-    figures = read_components(TITLE, text, Components)
-    _check_road(figures)
-    _check_cards(figures)
-    _check_ious(figures)
-    payday = figures.payday
-    _need(payday.columns >= 1, "the market needs at least one column")
-    _need(payday.fields_lost_when_broke >= 0, "fields_lost_when_broke cannot be negative")
-    _need(payday.vultures_to_lose >= 1, "vultures_to_lose must be at least 1")
-    return figures
-
-
-def _need(fine: bool, trouble: str) -> None:
-    if not fine:
-        raise BadComponents(f"{TITLE}'s components break the game: {trouble}.")
-
-
-def _check_road(figures: Components) -> None:
-    road, zones = figures.road, figures.zones
-    _need(1 <= road.start < road.fields, f"the hats start on field {road.start} of a road of {road.fields}")
-    _need(bool(zones), "there are no zones")
-    _need(all(a.last < b.last for a, b in pairwise(zones)), "the zones are not in the order of the road")
-    _need(
-        zones[0].last >= 1 and zones[-1].last == road.fields - 1,
-        f"the zones must end on field {road.fields - 1}, the last before the goal",
-    )
-    _need(all(zone.forward >= 0 and zone.back >= 0 for zone in zones), "a zone's forward and back cannot be negative")
-
-
-def _check_cards(figures: Components) -> None:
-    events, skills, seats = figures.events, figures.adventurers.skills, len(COLOURS)
-    _need(events.high_noon >= 0 and events.cheating >= 0, "there cannot be fewer than no event cards")
-    _need(len(events.gold_rush) + events.high_noon + events.cheating >= 2, "at least two event cards are needed")
-    _need(all(gold >= 0 for rush in events.gold_rush for gold in rush), "a gold rush cannot bring less than nothing")
-    _need(figures.undertaker.steps >= 1, "the undertaker's track needs at least one step")
-    for row in skills:
-        _need(all(1 <= skill <= 6 for skill in row), f"the adventurer {list(row)} has a skill that is not from 1 to 6")
-    _need(figures.start.adventurers >= 0, "a player cannot start with fewer than no adventurers")
-    needed = max(2, figures.start.adventurers) * seats
-    _need(len(skills) >= needed, f"{seats} players need at least {needed} adventurers, there are {len(skills)}")
-
-
-def _check_ious(figures: Components) -> None:
-    counts, start = figures.ious.counts, figures.start
-    _need(bool(counts), "there are no IOUs")
-    _need(len(counts) <= MAX_IOU_VALUES, f"there may be at most {MAX_IOU_VALUES} different values of IOUs")
-    _need(all(value >= 0 for value in counts), "an IOU cannot have a negative value")
-    _need(all(count >= 1 for count in counts.values()), "each value of IOUs that is listed must be there at least once")
-    _need(start.gold >= 0, "a player cannot start with less than no gold")
-    for value in start.market_ious:
-        wanted, there = start.market_ious.count(value), counts.get(value, 0)
-        _need(wanted <= there, f"{wanted} IOUs of value {value} go to the market, a colour has {there}")
+    return read_components(TITLE, text, Components)

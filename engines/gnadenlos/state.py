@@ -37,6 +37,9 @@ class GnadenlosState(State[GnadenlosView]):
         "unseen_adventurers", "unseen_ious", "vultures",
     )  # fmt: skip
 
+    # They only number the shuffles, for the names of luck: imagined states count again.
+    forgets = frozenset({"event_shuffles", "reshuffles"})
+
     rules: Gnadenlos
     """The same as `game`, with its concrete type: mypyc then reads its attributes directly."""
 

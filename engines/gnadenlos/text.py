@@ -13,20 +13,21 @@ if TYPE_CHECKING:
     from engines.gnadenlos.game import Gnadenlos
 
 
-def render(game: Gnadenlos, view: GnadenlosView) -> str:
+def render(game: Gnadenlos, view: GnadenlosView, names: Sequence[str]) -> str:
     """Return the table as this seat sees it."""
-    parts = [_heading(game, view), _players(game, view), _market(game, view), _own(view) + _theft(view) + _hiring(view)]
+    own = _own(view) + _theft(view, names) + _hiring(view, names)
+    parts = [_heading(game, view, names), _players(game, view, names), _hands(view, names), _market(game, view), own]
     return "\n\n".join("\n".join(lines) for lines in parts)
 
 
-def _heading(game: Gnadenlos, view: GnadenlosView) -> list[str]:
+def _heading(game: Gnadenlos, view: GnadenlosView, names: Sequence[str]) -> list[str]:
     figures = game.figures
     if view.phase == "over":
         first = f"The game is over ({view.cause or 'stopped'})."
     elif view.cause:
         first = f"The game is ending ({view.cause}): last chance to buy fame."
     elif view.number:
-        first = f"Turn {view.number}, seat {view.start} holds the revolver"
+        first = f"Turn {view.number}, {names[view.start]} holds the revolver"
     else:
         first = "Auction of pairs before the first turn"
     steps = figures.undertaker.steps
@@ -39,24 +40,30 @@ def _heading(game: Gnadenlos, view: GnadenlosView) -> list[str]:
     ]
 
 
-def _players(game: Gnadenlos, view: GnadenlosView) -> list[str]:
-    rows = [("", "seat", "field", "gold", "vultures", "owes", "adventurers", "IOUs")]
-    for seat in range(view.players):
-        you = " (you)" if seat == view.seat else ""
-        laid = "  [laid one]" if view.laid[seat] else ""
-        rows.append(
-            (
-                ">" if seat == view.turn else "",
-                f"{seat} {COLOURS[seat]}{you}",
-                f"{view.fame[seat] or '-'}/{game.figures.road.fields}",
-                str(view.gold[seat]),
-                str(view.vultures[seat]),
-                f"{view.debt(seat)}{'+?' if None in view.market else ''}",
-                _cards(view.crews[seat]) + laid,
-                _ious(view.hands[seat]),
-            )
+def _players(game: Gnadenlos, view: GnadenlosView, names: Sequence[str]) -> list[str]:
+    rows = [
+        (
+            ">" if seat == view.turn else "",
+            names[seat],
+            COLOURS[seat],
+            f"{view.fame[seat] or '-'}/{game.figures.road.fields}",
+            str(view.gold[seat]),
+            str(view.vultures[seat]),
+            f"{view.debt(seat)}{'+?' if None in view.market else ''}",
         )
-    return _aligned(rows)
+        for seat in range(view.players)
+    ]
+    return _aligned([("", "player", "colour", "field", "gold", "vultures", "owes"), *rows])
+
+
+def _hands(view: GnadenlosView, names: Sequence[str]) -> list[str]:
+    # Apart from the other figures: with them, the lines would be wider than a terminal.
+    lines = []
+    for seat in range(view.players):
+        laid = "  [laid one]" if view.laid[seat] else ""
+        crew, ious = _cards(view.crews[seat]), _ious(view.hands[seat])
+        lines += [f"{names[seat]}:", f"  adventurers: {crew}{laid}", f"  IOUs: {ious}"]
+    return lines
 
 
 def _market(game: Gnadenlos, view: GnadenlosView) -> list[str]:
@@ -77,19 +84,19 @@ def _own(view: GnadenlosView) -> list[str]:
     return [f"Your adventurers: {_cards(view.crew)}{laid}", f"Your IOUs: {_ious(view.hand)}"]
 
 
-def _theft(view: GnadenlosView) -> list[str]:
+def _theft(view: GnadenlosView, names: Sequence[str]) -> list[str]:
     theft = view.theft
     if theft is None:
         return []
-    shown = [f"seat {seat} {adventurer}" for seat, adventurer in enumerate(theft.shown) if adventurer]
+    shown = [f"{names[seat]} {adventurer}" for seat, adventurer in enumerate(theft.shown) if adventurer]
     lines = [f"Turned up: {', '.join(shown)}"]
     for seat, steals in zip_longest(theft.thieves, theft.answers):
         answer = "has not answered" if steals is None else "has stolen" if steals else "leaves it"
-        lines.append(f"  seat {seat} may steal {theft.each}: {answer}")
+        lines.append(f"  {names[seat]} may steal {theft.each}: {answer}")
     return lines
 
 
-def _hiring(view: GnadenlosView) -> list[str]:
+def _hiring(view: GnadenlosView, names: Sequence[str]) -> list[str]:
     lines = []
     if view.offers:
         lines.append(f"For hire: {_cards(view.offers)}")
@@ -98,9 +105,9 @@ def _hiring(view: GnadenlosView) -> list[str]:
         lines.append(f"Pairs: {'   '.join(pairs)}")
     for seat, (ious, total) in enumerate(zip(view.bids, view.totals, strict=True)):
         if ious is not None:
-            lines.append(f"  seat {seat} bids {f'{total} ({ious_text(ious)})' if ious else 'nothing'}")
+            lines.append(f"  {names[seat]} bids {f'{total} ({ious_text(ious)})' if ious else 'nothing'}")
     if view.announced is not None:
-        lines.append(f"  seat {view.turn} bids {view.announced}")
+        lines.append(f"  {names[view.turn]} bids {view.announced}")
     return lines
 
 

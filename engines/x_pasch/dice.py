@@ -13,8 +13,7 @@ Dice = tuple[int, ...]
 DICE: Final = 3
 FACES: Final[tuple[int, ...]] = (1, 2, 3, 4, 5, 6)
 ANY_PAIR = "x"
-PAIRS = (*map(str, FACES), ANY_PAIR)
-"""How a components file names a pasch: its face, or x for any."""
+"""How a components file names a pasch of any face."""
 
 
 def all_dice() -> list[Dice]:

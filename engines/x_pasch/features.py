@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from math import exp
+from math import exp, fsum
 from typing import TYPE_CHECKING, cast
 
 from engines.x_pasch.actions import Found, Place
@@ -189,4 +189,4 @@ def _best_use(
 def _gain(worth: int, before: Board, after: Board, seat: int) -> float:
     """Return what the seat on turn gains by a change of a board, less some of what others do."""
     gains = [new - old for old, new in zip(_shares(before), _shares(after), strict=True)]
-    return worth * (gains[seat] * (1 + SPITE) - SPITE * sum(gains))
+    return worth * (gains[seat] * (1 + SPITE) - SPITE * fsum(gains))

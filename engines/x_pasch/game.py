@@ -11,13 +11,14 @@ from random import Random
 import msgspec
 
 from engines.x_pasch import event_text, text
-from engines.x_pasch.components import MAX_PLAYERS, TITLE, load
+from engines.x_pasch.components import MAX_PLAYERS, MAX_TARGET, TITLE, load
+from engines.x_pasch.encoding import encoding
 from engines.x_pasch.features import features
 from engines.x_pasch.imagine import imagine
 from engines.x_pasch.state import ROUNDS, XPaschState
 from engines.x_pasch.tables import Tables
 from engines.x_pasch.view import XPaschView
-from harness import Chance, Event, Game, Option, mypyc_attr, read_data_file
+from harness import SEAT_NAMES, Chance, EncodingPart, Event, Game, Option, mypyc_attr, read_data_file
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -36,39 +37,48 @@ class XPasch(Game[XPaschView]):
             "euros that end the game; 0: as the components say (120)",
             kind="int",
             minimum=0,
-            maximum=1000,
+            maximum=MAX_TARGET,
         ),
         Option("components", "", "another components file (TOML)", kind="file"),
     )
     view_type = XPaschView
     rules_behind = event_text.RULES_BEHIND
+    rule_events = event_text.RULE_EVENTS
 
     def __init__(self, settings: Mapping[str, str | int | bool], files: Mapping[str, str]) -> None:
         super().__init__(settings, files)
         given = self.files.get(str(self.settings["components"]))
         self.figures = load(given if given is not None else read_data_file("engines.x_pasch", "x_pasch.toml"))
+        """What the components file says."""
         self.tables = Tables(self, self.figures, int(self.settings["target"]) or self.figures.game.target)
+        """What is worked out from them once."""
         self.companies = self.tables.companies
-        """The 55 companies by number; a card in a hand goes by the number of the first one printed alike."""
+        """The 55 companies by number; a card in a hand goes by the number of the first one printed alike, so
+        `companies[card]` is the company of a card, too."""
         self.actions = self.tables.actions
 
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> XPaschState:
         """Return a fresh state, dealt, with seat 0's first roll."""
+        self.check_chance(chance)
         return XPaschState(self, players, chance, log).set_up()
 
     def imagine(self, view: XPaschView, rng: Random) -> XPaschState:
         """Return a complete state that gives the same view."""
         return imagine(self, view, rng)
 
-    def render(self, view: XPaschView) -> str:
+    def render(self, view: XPaschView, names: Sequence[str] = SEAT_NAMES) -> str:
         """Return the view as text for a person."""
-        return text.render(self, view)
+        return text.render(self, view, names)
 
-    def event_text(self, event: Event) -> str:
+    def event_text(self, event: Event, names: Sequence[str] = SEAT_NAMES) -> str:
         """Return the event as a sentence."""
-        return event_text.event_text(self, event)
+        return event_text.event_text(self, event, names)
 
-    def score_text(self, score: float) -> str:
+    def chapter(self, event: Event) -> str:
+        """Return the number of a round that begins."""
+        return f"round {event.data['round']}" if event.kind == "round" else ""
+
+    def score_text(self, score: int | float) -> str:
         """Return a score in euros."""
         return f"{super().score_text(score)} euro"
 
@@ -79,6 +89,27 @@ class XPasch(Game[XPaschView]):
     def viewer_script(self) -> str:
         """Return what draws the table in the replay viewer."""
         return read_data_file("engines.x_pasch", "board.js")
+
+    def score_bounds(self, players: int) -> tuple[int, int]:
+        """Return nothing, and the income of all companies for a player who had a euro less than the target."""
+        return 0, self.tables.target - 1 + sum(self.tables.incomes)
+
+    def max_decisions(self, players: int) -> int:
+        """Return five choices of each seat a round: the second chance, three dice, a swap."""
+        return ROUNDS * players * 5
+
+    def view_bounds(self, players: int) -> Mapping[str, int]:
+        """Return what the components file fixes."""
+        return {
+            "euros": self.score_bounds(players)[1],
+            "hand": self.tables.hand_limit,
+            "income": sum(self.tables.incomes),
+            "members": self.tables.members,
+        }
+
+    def encoding(self, players: int) -> tuple[EncodingPart | str, ...]:
+        """Return the compact encoding of a view."""
+        return encoding(self, players)
 
     def features(self, views: Sequence[XPaschView], scores: Sequence[int]) -> list[list[float]]:
         """Return how each seat stands, as numbers."""

@@ -60,16 +60,17 @@ class Tables:
 
     def __init__(self, game: Game[Any], components: Components, target: int) -> None:
         self.target = target
+        """Euros that end the game, by the option or the file (XP-6)."""
         self.hand_at_start = components.game.hand_at_start
         self.hand_limit = components.game.hand_limit
         self.members = components.members.per_player
         self.companies = companies_of(components)
         self.deck = tuple([company.card for company in self.companies])
-        """Every card by the name it has in hands and in the pile."""
+        # Every card by the name it has in hands and in the pile.
         self.incomes = tuple([company.income for company in self.companies])
         self.founding = tuple([company.founding for company in self.companies])
         self.small_supply = min(DICE, components.game.triple_members)
-        """With no more members than this a triple's bonus adds nothing to its three dice."""
+        # With no more members than this a triple's bonus adds nothing to its three dice.
 
         table: list[Action] = []
         stop = game.add(table, Stop, "stop")
@@ -83,14 +84,16 @@ class Tables:
             if company.card == company.company
         }
         self.swaps: Actions = tuple([swaps[card] for card in self.deck])
-        """For each card; those printed alike share one."""
+        # For each card; those printed alike share one.
         found = [_foundings(game, table, company) for company in self.companies]
         place = [_placings(game, table, company, components.game.triple_members) for company in self.companies]
         self.moves = tuple(_moves(game, table, source, self.companies) for source in self.companies)
-        """moves[source][target], or None where XP-14 never allows it."""
+        """`moves[source][target]`: the action that moves a member, or None where XP-14 never allows it."""
         self.rolls = {dice: Roll(dice, self._again(dice), found, place) for dice in all_dice()}
+        """`rolls[dice]`: what unused dice can do; `.found[card]` and `.place[company]` are actions, `.rest[used]` is
+        what is left of the dice."""
         self.thrown = {luck: tuple(sorted([FACES[die] for die in luck])) for luck in product(range(6), repeat=DICE)}
-        """The dice as they lie, by what luck gives for them."""
+        # The dice as they lie, by what luck gives for them.
         self.actions = tuple(table)
 
     def _again(self, dice: Dice) -> Actions:

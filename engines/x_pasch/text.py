@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from engines.x_pasch.boards import leader
@@ -13,36 +15,38 @@ from harness import NOBODY
 if TYPE_CHECKING:
     from engines.x_pasch.game import XPasch
 
+WAYS_WIDTH = 50
 
-def render(game: XPasch, view: XPaschView) -> str:
+
+def render(game: XPasch, view: XPaschView, names: Sequence[str]) -> str:
     """Return the table as this seat sees it."""
-    blocks = [_heading(game, view), _seats(view), _companies(game, view), _cards(game, view)]
+    blocks = [_heading(game, view, names), _seats(view, names), _companies(game, view), _cards(game, view)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
-def _heading(game: XPasch, view: XPaschView) -> list[str]:
+def _heading(game: XPasch, view: XPaschView, names: Sequence[str]) -> list[str]:
     if view.phase == "over":
         return [f"Over in round {view.round}"]
     lines = [f"Round {view.round}, to {game.tables.target} euro"]
-    dice = f"{'Your dice' if view.turn == view.seat else f'Dice of seat {view.turn}'}: {' '.join(map(str, view.dice))}"
+    dice_of = "Your dice" if view.turn == view.seat else f"Dice of {names[view.turn]}"
+    dice = f"{dice_of}: {' '.join(map(str, view.dice))}"
     if view.phase == "dice":
         lines.append(f"{dice}   still open: {', '.join(STAGES[STAGES.index(view.stage) :])}")
     elif view.phase == "reroll":
         lines.append(f"{dice}   second chance: one die may be rolled again")
     else:
-        whose = "your turn" if view.turn == view.seat else f"the turn of seat {view.turn}"
+        whose = "your turn" if view.turn == view.seat else f"the turn of {names[view.turn]}"
         lines.append(f"End of {whose}: a card may be swapped")
     return lines
 
 
-def _seats(view: XPaschView) -> list[str]:
-    rows: list[tuple[str, ...]] = [("seat", "euro", "income", "supply", "hand", "")]
+def _seats(view: XPaschView, names: Sequence[str]) -> list[str]:
+    rows: list[tuple[str, ...]] = [("", "player", "euro", "income", "supply", "hand", "")]
     for seat in range(view.players):
-        notes = ["(you)"] if seat == view.seat else []
-        notes += ["on turn"] if seat == view.turn else []
+        notes = ["on turn"] if seat == view.turn else []
         notes += ["second chance"] if seat == view.second_chance else []
-        figures = (seat, view.euros[seat], view.income[seat], view.supply[seat], view.hand_sizes[seat])
-        rows.append((*map(str, figures), ", ".join(notes)))
+        figures = (view.euros[seat], view.income[seat], view.supply[seat], view.hand_sizes[seat])
+        rows.append((f"s{seat}", names[seat], *map(str, figures), ", ".join(notes)))
     return _aligned(rows)
 
 
@@ -74,17 +78,13 @@ def _cards(game: XPasch, view: XPaschView) -> list[str]:
     rows: list[tuple[str, ...]] = [("your hand", "income", "bonus", "dice")]
     for card in view.hand:
         company = game.companies[card]
-        rows.append(
-            (
-                company.requirement,
-                str(company.income),
-                str(company.founding),
-                " ".join(map(shown, company.ways)),
-            )
-        )
+        # All of them in one line would be wider than a terminal.
+        ways, *more = wrap(" ".join(map(shown, company.ways)), WAYS_WIDTH) or [""]
+        rows.append((company.requirement, str(company.income), str(company.founding), ways))
+        rows += [("", "", "", each) for each in more]
     pile = f"Pile: {view.pile}"
     if view.under:
-        pile += f", under it from seats {' '.join(map(str, view.under))}"
+        pile += f", under it from {' '.join(f's{seat}' for seat in view.under)}"
     if view.sunk:
         pile += f"; yours: {', '.join(game.companies[card].requirement for card in view.sunk)}"
     return [*_aligned(rows), pile] if view.hand else ["Your hand is empty", pile]

@@ -2,8 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from engines.x_pasch.boards import leader
-from harness import View
+from engines.x_pasch.components import CARDS, MAX_INCOME, MAX_TARGET
+from engines.x_pasch.dice import DICE
+from harness import PerSeat, Seat, View, words
+
+# Bounds that hold for any components file; `XPasch.view_bounds` narrows those with a title.
+
+Phase = Annotated[str, words("dice", "reroll", "swap", "over")]
+"""Use the dice (XP-8), the second chance (XP-7), swap a card (XP-16), or the game is over."""
+Face = Annotated[int, Meta(ge=1, le=6)]
+"""The face of a die."""
+Income = Annotated[int, Meta(ge=0, le=CARDS * MAX_INCOME, title="income")]
+"""Euros that a seat collects at once."""
+Euros = Annotated[int, Meta(ge=0, le=MAX_TARGET + CARDS * MAX_INCOME, title="euros")]
+"""Money."""
+Members = Annotated[int, Meta(ge=0, le=99, title="members")]
+"""A number of members."""
+CardCount = Annotated[int, Meta(ge=0, le=CARDS)]
+"""A number of cards."""
+HandSize = Annotated[int, Meta(ge=0, le=CARDS, title="hand")]
+"""A number of cards in a hand."""
+Company = Annotated[int, Meta(ge=0, lt=CARDS)]
+"""The number of a company, or of the first one that is printed like a card."""
+Companies = Annotated[tuple[Company, ...], Meta(max_length=CARDS)]
+"""Companies or cards."""
 
 
 class XPaschView(View, frozen=True):
@@ -13,39 +40,41 @@ class XPaschView(View, frozen=True):
     companies that are printed alike: `game.companies[card]` has the print.
     """
 
-    round: int
+    phase: Phase
+    """The kind of choice that is due."""
+    round: Annotated[int, Meta(ge=1, le=100)]
     """The round being played, from 1."""
-    stage: str
+    stage: Annotated[str, words("found", "place", "move", "draw")]
     """The first kind of dice use still open: "found", "place", "move" or "draw" (XP-8)."""
-    dice: tuple[int, ...]
+    dice: Annotated[tuple[Face, ...], Meta(max_length=DICE)]
     """Faces of the dice that the player on turn has not used, in ascending order."""
-    second_chance: int
+    second_chance: Seat
     """The seat that may re-roll a die this round (XP-7); -1 if there is none."""
-    euros: tuple[int, ...]
+    euros: PerSeat[Euros]
     """Money of each seat."""
-    income: tuple[int, ...]
+    income: PerSeat[Income]
     """What each seat would collect as the boards stand."""
-    supply: tuple[int, ...]
+    supply: PerSeat[Members]
     """Members that each seat still has off the table."""
-    hand_sizes: tuple[int, ...]
+    hand_sizes: PerSeat[HandSize]
     """How many cards each seat holds."""
-    hand: tuple[int, ...]
+    hand: Annotated[tuple[Company, ...], Meta(max_length=CARDS, title="hand")]
     """The cards that this seat holds, in ascending order."""
-    table: tuple[int, ...]
+    table: Companies
     """The companies on the table, in the order of their founding."""
-    members: tuple[tuple[int, ...], ...]
+    members: Annotated[tuple[PerSeat[Members], ...], Meta(max_length=CARDS)]
     """For each company on the table, in the same order, the members of each seat."""
-    placed: tuple[int, ...]
+    placed: Annotated[tuple[Members, ...], Meta(max_length=CARDS)]
     """For each company on the table, how many members came from the supply this turn: they do not move (XP-14)."""
-    fresh: int
+    fresh: Annotated[int, Meta(ge=0, le=DICE)]
     """How many companies were founded this turn: the last ones on the table."""
-    pile: int
+    pile: CardCount
     """How many cards the pile holds."""
-    under: tuple[int, ...]
+    under: Annotated[tuple[Seat, ...], Meta(max_length=CARDS)]
     """Who put the lowest cards of the pile there, seat by seat, the bottom card last."""
-    sunk: tuple[int, ...]
+    sunk: Companies
     """The cards that this seat put under the pile and that are still there, the lowest last."""
-    swapped: tuple[int, ...]
+    swapped: PerSeat[Annotated[int, Meta(ge=0, le=100)]]
     """How many cards each seat has put under the pile in the whole game."""
 
     @property

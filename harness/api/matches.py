@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 import warnings
 from bdb import BdbQuit
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout, suppress
 from html import escape
 from typing import Any
 
@@ -24,10 +22,13 @@ from harness.executors.retry import play_with_retry
 from harness.match.ask import Asked, BotDebugger, DecisionQuery, ask_about
 from harness.match.faults import Limits
 from harness.match.replay import Position, narrate_match, positions, stream
-from harness.match.stdio import printing_to_stderr
+from harness.match.stdio import capturing_output
+from harness.match.stepper import EXTERNAL, MatchStepper, interruptible
 from harness.output.progress import Debugger
 from harness.output.tables import grid_text
 from harness.output.text import warn_about_isolation
+from harness.plugins.entrants import Entrant
+from harness.plugins.features import MATCH_FRAME, load_object
 from harness.plugins.registry import Registry
 from harness.runs.request import SAFE_BITS, BotLike, RunRequest, draw_seed
 from harness.runs.setup import installed, seats_for
@@ -42,9 +43,7 @@ def ask_bot(
     notes: Sequence[DecisionNotes],
     registry: Registry,
     wanted: DecisionQuery,
-    *,
-    isolate: Isolation = "auto",
-    move_time: float = 0.0,
+    limits: BotLimits,
     debugger: BotDebugger | None = None,
 ) -> Asked:
     """Return a bot's answers at decisions of a recorded match, and end the processes that were started for it.
@@ -52,8 +51,8 @@ def ask_bot(
     Raise UsageError if there is a `debugger` and the bot runs in a separate process.
     """
     asked = registry.entrant(bot)
-    warn_about_isolation({asked.name: asked}, isolate)
-    roster = isolated(Roster({game.name: game}, {asked.name: asked}), BotLimits(move_time, isolate=isolate))
+    warn_about_isolation({asked.name: asked}, limits.isolate)
+    roster = isolated(Roster({game.name: game}, {asked.name: asked}), limits)
     [entrant] = roster.entrants.values()
     if debugger is not None and entrant.isolated:
         raise UsageError(
@@ -72,7 +71,10 @@ def ask_bot(
 
 
 class Match:
-    """A match that was played, with its result and everything that happened in it."""
+    """A match that was played, with its result and everything that happened in it.
+
+    In a notebook it is shown with the drawn table, to be stepped through (with the extra `report`).
+    """
 
     def __init__(self, game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = ()) -> None:
         self.game, self.record = game, record
@@ -145,7 +147,7 @@ class Match:
         """
         wanted = DecisionQuery(seat, decision, fault, worst)
         registry = installed_here(isolate)
-        return ask_bot(bot, self.game, self.record, self.notes, registry, wanted, isolate=isolate)
+        return ask_bot(bot, self.game, self.record, self.notes, registry, wanted, BotLimits(0.0, isolate=isolate))
 
     def _check_seat(self, seat: int | None) -> None:
         if seat is not None and seat not in range(len(self.bots)):
@@ -171,7 +173,10 @@ class Match:
         return f"{self.game.title}, {self.id}\n\n{self._table('simple')}"
 
     def _repr_html_(self) -> str:
-        return f"<h4>{escape(self.game.title)}, {escape(self.id)}</h4>{self._table('html')}"
+        frame = ""
+        with suppress(ModuleNotFoundError):  # without the extra [report] there is only the table
+            frame = load_object(MATCH_FRAME)(self.game, self.record)
+        return f"<h4>{escape(self.game.title)}, {escape(self.id)}</h4>{self._table('html')}{frame}"
 
 
 def installed_here(isolate: Isolation = "auto", strict: bool = False) -> Registry:
@@ -203,33 +208,15 @@ def play_match(
         >>> match.positions()[0].view.phase
         'play'
     """
-    bots = tuple(bots.items()) if isinstance(bots, Mapping) else bots
-    if isinstance(bots, str) or not isinstance(bots, Sequence):
-        raise UsageError(f"The bots of a match are a list, one for each seat, not {bots!r}.")
-    asked = RunRequest(
-        games=(game,), bots=tuple(bots), options=dict(options or {}), seed=seed, move_time=move_time, isolate=isolate
-    )
-    registry = installed_here(isolate)
-    rules = registry.game(game).configure(asked.options)
-    seats_for(rules, len(bots))
-    entrants = registry.entrants(bots)
-    if len(entrants) > len(bots):
-        raise UsageError("One of the files has several bots; say which one is meant: path/to/bot.py::NAME.")
-    by_name = {entrant.name: entrant for entrant in entrants}
-    for entrant in entrants:
-        if not entrant.plays(game):
-            raise UsageError(f"{entrant.name} does not play {rules.title}.")
-        if by_name[entrant.name].bot is not entrant.bot:
-            raise UsageError(f"Two different bots are called {entrant.name}: give one of them another name.")
-    warn_about_isolation(by_name, isolate)
-    roster = isolated(Roster({game: rules}, by_name), BotLimits(move_time, memory=0, isolate=isolate))
-    names = [entrant.name for entrant in entrants]
-    spec = MatchSpec.single(
-        f"{game}-1.1.1", game, rules.settings, draw_seed(SAFE_BITS) if seed is None else seed, names
-    )
+    rules, seats = seat_entrants(installed_here(isolate), game, bots, options, seed, move_time, isolate)
+    entrants = [entrant for entrant in seats if entrant is not None]
+    if len(entrants) < len(seats):
+        raise UsageError("None is no bot. Use harness.step_match to answer for a seat yourself.")
+    spec = single_match(rules, [entrant.name for entrant in entrants], seed)
     notes: list[DecisionNotes] = []
+    roster = Roster({game: rules}, {entrant.name: entrant for entrant in entrants})
     try:
-        with Debugger() as debugger, printing_to_stderr(spec) as status, _interruptible() as audit:
+        with Debugger() as debugger, capturing_output(spec) as status, interruptible() as audit:
             record = play_with_retry(Job(spec), roster, Limits(move_time), status, audit, notes)
     finally:
         roster.close()
@@ -238,28 +225,70 @@ def play_match(
     return Match(rules, record, notes)
 
 
-@contextmanager
-def _interruptible() -> Iterator[Callable[[], None]]:
-    """Let Ctrl-C end the match, and yield the audit to pass to the referee.
+def step_match(
+    game: str,
+    bots: Sequence[BotLike | None],
+    *,
+    seed: int | None = None,
+    options: Mapping[str, Value] | None = None,
+    isolate: Isolation = "auto",
+) -> MatchStepper:
+    """Deal one match and return it before its first decision, to be played step by step.
 
-    Without it, the KeyboardInterrupt would be counted as a fault of the bot whose code it interrupts.
+    `bots` are given in the order of the seats, as in `play_match`; None is a seat for which you answer. There are no
+    time limits.
+
+    Examples:
+        >>> match = step_match("el-paso", ["outlaw", None], seed=7)
+        >>> match.advance(), match.seat, match.legal[0].text
+        (True, 1, 'play bank 1')
+        >>> match.answer(match.legal[0])
+        >>> while match.advance():
+        ...     match.answer(match.legal[-1])
+        >>> match.record().scores
+        (51, 4)
     """
-    pressed: list[int] = []
+    rules, entrants = seat_entrants(installed_here(isolate), game, bots, options, seed, 0.0, isolate)
+    spec = single_match(rules, [EXTERNAL if entrant is None else entrant.name for entrant in entrants], seed)
+    return MatchStepper(spec, rules, entrants)
 
-    def press(number: int, _frame: object) -> None:
-        pressed.append(number)
-        raise KeyboardInterrupt
 
-    # The referee calls this after each answer, outside the code of bots, which may have caught the first exception.
-    def audit() -> None:
-        if pressed:
-            raise KeyboardInterrupt
+def single_match(rules: Game[Any], names: Sequence[str], seed: int | None) -> MatchSpec:
+    """Return a match that belongs to no schedule; without a seed, a random deal."""
+    dealt = draw_seed(SAFE_BITS) if seed is None else seed
+    return MatchSpec.single(f"{rules.name}-1.1.1", rules.name, rules.settings, dealt, names)
 
-    if threading.current_thread() is not threading.main_thread():  # only the main thread can set signal handlers
-        yield audit
-        return
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        yield audit
-    finally:
-        signal.signal(signal.SIGINT, before)
+
+def seat_entrants(
+    registry: Registry,
+    game: str,
+    bots: Sequence[BotLike | None],
+    options: Mapping[str, Value] | None,
+    seed: int | None,
+    move_time: float,
+    isolate: Isolation,
+) -> tuple[Game[Any], list[Entrant | None]]:
+    """Return the game, and an entrant for each seat that has a bot."""
+    bots = tuple(bots.items()) if isinstance(bots, Mapping) else bots
+    if isinstance(bots, str) or not isinstance(bots, Sequence):
+        raise UsageError(f"The bots of a match are a list, one for each seat, not {bots!r}.")
+    named = tuple(bot for bot in bots if bot is not None)
+    asked = RunRequest(
+        games=(game,), bots=named, options=dict(options or {}), seed=seed, move_time=move_time, isolate=isolate
+    )
+    rules = registry.game(game).configure(asked.options)
+    # Before bots are entered, which may start processes.
+    seats_for(rules, len(bots))
+    entrants = registry.entrants(named)
+    if len(entrants) > len(named):
+        raise UsageError("One of the files has several bots; say which one is meant: path/to/bot.py::NAME.")
+    by_name = {entrant.name: entrant for entrant in entrants}
+    for entrant in entrants:
+        if not entrant.plays(game):
+            raise UsageError(entrant.refusal(rules))
+        if by_name[entrant.name].bot is not entrant.bot:
+            raise UsageError(f"Two different bots are called {entrant.name}: give one of them another name.")
+    warn_about_isolation(by_name, isolate)
+    playing = isolated(Roster({game: rules}, by_name), BotLimits(move_time, memory=0, isolate=isolate)).entrants
+    seated = iter(entrants)
+    return rules, [None if bot is None else playing[next(seated).name] for bot in bots]

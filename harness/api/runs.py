@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from harness.core.options import BotLimits, RunOptions, default_results, run_opt
 from harness.core.records import Fault, FaultKind, GameRecord, Isolation, Value
 from harness.executors.base import SandboxLoader, expect_workers
 from harness.match.ask import Asked
-from harness.match.faults import FaultGroups, cause_of
+from harness.match.faults import cause_of
 from harness.output.columns import Fields, ScoreText
 from harness.output.leaderboard import (
     leaderboard_tables,
@@ -29,29 +28,38 @@ from harness.output.leaderboard import (
 )
 from harness.output.matches import MatchTable
 from harness.output.outcome import FormatResults, results_of, stale_tables, write_outcome
-from harness.output.progress import Progress, at_terminal, play_watched
+from harness.output.progress import at_terminal, plan_by_time, play_watched, shown_work
 from harness.output.tables import Tables, text_of
-from harness.output.text import calls, fault_lines
+from harness.output.text import calls, fault_lines, print_lines
 from harness.plugins.entrants import BotEntry
 from harness.plugins.features import LUCK_ADJUSTED_LEADERBOARDS, load_object
 from harness.plugins.registry import Registry
 from harness.ratings.leaderboard import Leaderboard
 from harness.runs.merged import merge
+from harness.runs.monitor import FaultGroups
 from harness.runs.queries import MatchQuery, find_matches
-from harness.runs.request import BotLike, RunRequest
+from harness.runs.request import BotLike, RunRequest, instead
 from harness.runs.resume import RunExtension, request_of_run, resume_run
 from harness.runs.setup import (
     create_run,
     formats_of,
     game_of,
     installed_games,
-    now,
+    prepare,
     resumed_limits,
     seeded,
 )
-from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, sign_run, trusted_keys
+from harness.runs.signing import (
+    Signature,
+    SignatureFinding,
+    check_signature,
+    default_key,
+    sign_run,
+    signable_run,
+    trusted_keys,
+)
 from harness.runs.standings import boards_of
-from harness.runs.store import RunFolder, RunInfo, find
+from harness.runs.store import RunFolder, RunInfo, find, now
 from harness.runs.verify import Findings, check_run
 from harness.runs.verify_bots import check_bots
 
@@ -59,7 +67,7 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]  # likewise in skill_update.py
 
 
-MAY_CHANGE = {"bots", "cluster", "results", "ship", "strict", "workers"}
+MAY_CHANGE = {"bots", "cluster", "results", "ship", "show_output", "strict", "workers"}
 """Fields that may be given with `resume`, besides limits: how to play the run, and classes for names of its bots."""
 MAY_GROW = {"candidates", "deals", "format"}
 """Fields that extend a resumed run, besides bots."""
@@ -137,9 +145,9 @@ class Run:
         """
         boards = self._boards()
         if luck_adjusted:
-            with Progress("luck taken out of matches", len(self)) as progress:
+            with shown_work():
                 boards = load_object(LUCK_ADJUSTED_LEADERBOARDS)(
-                    self._folder, self._registry, list(self), values=[Path(file) for file in values], step=progress.step
+                    self._folder, self._registry, list(self), values=[Path(file) for file in values]
                 )
         tables = leaderboard_tables(boards, columns, self._score_texts(), entrants=self.info.entrants)
         return Tables(tables, wide=wide or bool(columns))
@@ -311,7 +319,7 @@ class Run:
 
         `trusted` are public keys, or files with them; a signature by any other key is then not accepted.
         """
-        return check_signature(self._one(), trusted_keys(trusted))
+        return check_signature(signable_run(self._one()), trusted_keys(trusted))
 
     def __repr__(self) -> str:
         return f"{self.table()}\n\n{self.folder}{'' if self.complete else ' (not complete)'}"
@@ -337,6 +345,7 @@ def tournament(
 
     `bots` are names, classes, or functions `(view, actions) -> action`. `fields` are those of RunRequest: `seed`,
     `format`, `players`, `name`, `results`, `move_time` ... Arguments take precedence over the fields of a `request`.
+    Instead of `deals`, give a time (`for_="2h"`) or the matches that each bot plays (`matches_each=100`).
 
     `resume` continues the run in that folder; give bots that are classes or functions again. More `deals`, or `bots`
     that the run does not have, extend it if its format allows that.
@@ -349,30 +358,35 @@ def tournament(
         'outlaw'
     """
     given = {"deals": deals, "workers": workers, "options": options, **fields}
+    # None is "not given": a request, or the default of RunRequest, then decides.
     fields = {name: value for name, value in given.items() if value is not None}
     fields |= {"games": _several(games)} if games else {}
     fields |= {"bots": _several(bots)} if bots else {}
     unknown = sorted(fields.keys() - run_options(RunRequest))
     if unknown:
         raise UnknownName("field of a run", unknown[0], run_options(RunRequest))
-    asked = replace(request, **fields) if request else RunRequest(**fields)
+    asked = replace(request, **instead(fields)) if request else RunRequest(**fields)
     # Early, so that the fork server starts up while plugins are being loaded.
     expect_workers(0 if asked.cluster else asked.workers)
     registry = installed_here(asked.isolate, asked.strict)
     if resume is None:
         asked = seeded(asked)
-        folder, setup = create_run(asked, registry, called("tournament", asked))
+        asked, setup = plan_by_time(asked, prepare(asked, registry), quiet, softly=True)
+        folder = create_run(asked, setup, called("tournament", asked))
         limits = asked.limits
     else:
+        # Limits are not refused here: `resumed_limits` compares them with those of the run.
         fixed = fields.keys() - MAY_CHANGE - MAY_GROW - run_options(BotLimits).keys()
         refuse_fields([*sorted(fixed), *(["request"] if request else [])])
         folder = RunFolder.open(find(Path(asked.results), str(resume)))
         again, late = _again_or_late(folder.info, asked.bots, registry)
         limits = enter_resumed(folder, registry, again, fields, force)
         more = RunExtension(bots=late, **{name: fields[name] for name in MAY_GROW & fields.keys()})
-        setup, told = resume_run(folder, registry, more, called("tournament", asked, resume=str(resume)), force)
-        sys.stderr.writelines(f"{sentence}\n" for sentence in (() if quiet else told))
-    complete, faults = play_watched(folder, setup, limits, asked.workers, quiet, asked.on_cluster, softly=True)
+        setup, sentences = resume_run(folder, registry, more, called("tournament", asked, resume=str(resume)), force)
+        print_lines(() if quiet else sentences)
+    complete, faults = play_watched(
+        folder, setup, limits, asked.workers, quiet, asked.on_cluster, softly=True, show_output=asked.show_output
+    )
     write_leaderboard(folder)
     write_outcome(folder, setup.schedule)
     print_ending("tournament", folder, complete, faults, quiet)
@@ -388,6 +402,8 @@ def _again_or_late(
     late: list[BotLike] = []
     for bot in bots:
         plain = bot.bot if isinstance(bot, BotEntry) else bot
+        # A name or a file can be entered from run.json alone. A class or function of a notebook must be given again,
+        # and looks like a new bot until its name is found in the run.
         is_text = isinstance(plain[1] if isinstance(plain, tuple) else plain, str)
         if is_text or registry.entrant(plain).name not in known:
             late.append(bot)
@@ -444,9 +460,9 @@ def enter_resumed(
 def print_ending(function: str, run: RunFolder, complete: bool, faults: FaultGroups, quiet: bool) -> None:
     """Print the faults of a run and, if it is not complete, how to continue it with this function."""
     if not quiet:
-        sys.stderr.writelines(f"{line}\n" for line in fault_lines(faults, calls))
+        print_lines(fault_lines(faults, calls))
     if not complete:
-        sys.stderr.write(f"Not complete. Continue with: harness.{function}(resume={str(run.folder)!r})\n")
+        print_lines([f"Not complete. Continue with: harness.{function}(resume={str(run.folder)!r})"])
 
 
 def open_run(path: str | Path, *more: str | Path, results: str | Path | None = None) -> Run:

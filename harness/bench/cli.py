@@ -178,7 +178,7 @@ PEER_NAMES = ("catanatron", "open_spiel", "pettingzoo", "rlcard", "chess")
 """Keys of PEERS; importing harness.bench.timing would slow down shell completion."""
 
 
-@click.command("bench", short_help="Measure games and decisions a second on this machine.")
+@click.command("bench")
 @click.option("--game", "games", type=GAME, multiple=True, help="A game to measure; may be repeated. Default: all.")
 @click.option("--players", type=int, help="Bots at a table. Default: 4, or the nearest the game allows.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=4.0, show_default=True, help="Time for each game.")

@@ -32,6 +32,7 @@ from harness.cluster.messages import (
 )
 from harness.core.action import Action
 from harness.core.bot import Bot
+from harness.core.files import Folder
 from harness.core.game import Game
 from harness.core.plan import GamePlan, Plan
 from harness.core.records import GameRecord, MatchSpec, Value
@@ -120,9 +121,7 @@ def executor_rate(
     The first `warm` seconds (or a quarter of the time) do not count. Records are written to a file as in a run.
     """
     with TemporaryDirectory() as folder:
-        path, kept = Path(folder) / GAMES, count()
-        path.touch()
-        file = RecordFile(path, summed=True)
+        file, kept = RecordFile(Folder(Path(folder)), GAMES, summed=True, create=True), count()
 
         def keep(played: Sequence[Played]) -> None:
             file.append([each.line for each in played])
@@ -190,10 +189,10 @@ def measure_cluster(game: Game[Any], players: int, nodes: int, seconds: float) -
         found[f"{what}, pool of {nodes}, matches/s"] = median(here for here, _ in pairs)
         found[f"{what}, local:{nodes}, matches/s"] = median(there for _, there in pairs)
         found[f"{what}, local:{nodes} against the pool"] = median(there / here for here, there in pairs)
-    rate, used = _fake_node_rate(game, players, seconds, 0.0)
+    rate, used = _rate(game, players, UNIFORM, 0, seconds, QUICK_NODES, FAKE_WARM_S)
     found[f"{FAKE_NODES} stub nodes, matches/s"] = rate
     found["driver's microseconds a match"] = 1e6 * used / rate
-    rate, used = _fake_node_rate(game, players, seconds, FAKE_THINK_S)
+    rate, used = _rate(game, players, UNIFORM, 0, seconds, THINKING_NODES, FAKE_WARM_S)
     found[f"{FAKE_NODES * FAKE_NODE_CORES} cores of 1 ms bots, matches/s"] = rate
     # Fake nodes send the record of the first job only.
     decisions = len(play(next(bench_jobs(game, players)).spec, game, [UNIFORM] * players).actions)
@@ -213,18 +212,24 @@ def _rate(
         return executor_rate(executor, game, players, seconds, bot.name, warm)
 
 
-def _fake_node_rate(game: Game[Any], players: int, seconds: float, think: float) -> tuple[float, float]:
-    from harness.cluster.connect import start_cluster_process  # optional, see above
-
-    cluster = start_cluster_process("stub nodes", "harness.bench.executors", FAKE_NODES, FAKE_NODE_CORES, think)
-    try:
-        return _rate(game, players, UNIFORM, 0, seconds, cluster.address, FAKE_WARM_S)
-    finally:
-        cluster.close()
-
-
 # Fake nodes: they send the record of one match under the ids of all others, at once or after the time that real cores
 # with thinking bots would take. They measure the driver alone.
+
+
+QUICK_NODES, THINKING_NODES = f"{__name__}:start_quick_nodes", f"{__name__}:start_thinking_nodes"
+"""Clusters of fake nodes, as --cluster names them."""
+
+
+def start_quick_nodes(think: float = 0.0) -> Any:
+    """Return a cluster whose nodes send records at once, or after `think` seconds for each decision."""
+    from harness.cluster.connect import start_cluster_process  # optional, see above
+
+    return start_cluster_process("stub nodes", "harness.bench.executors", FAKE_NODES, FAKE_NODE_CORES, think)
+
+
+def start_thinking_nodes() -> Any:
+    """Return a cluster whose nodes send records after the time that bots would take."""
+    return start_quick_nodes(FAKE_THINK_S)
 
 
 class FakeNodes:
@@ -274,27 +279,14 @@ class FakeNodes:
         return replace(record, time=tuple(self.think * count for count in record.decisions))
 
 
-class _Current:
-    """The fake nodes that tasks of this process find."""
-
-    fake_nodes = FakeNodes(1, 0.0)
-
-
-def fake_prepare(_run: str, setup: bytes, _wheels: Mapping[str, bytes]) -> bytes:
-    """Replaces `agent.prepare`."""
-    return _Current.fake_nodes.prepare(setup)
-
-
-def fake_play(_run: str, number: int, batch: bytes) -> bytes:
-    """Replaces `agent.play`."""
-    return _Current.fake_nodes.play(number, batch)
-
-
 def main(nodes: int, cores: int, think: float) -> None:
-    """Start fake nodes, print the scheduler's address, and serve until stdin closes."""
-    _Current.fake_nodes = FakeNodes(cores, think)
+    """Start fake nodes, and serve until stdin closes."""
+    fakes = FakeNodes(cores, think)
     # The driver sends agent.prepare and agent.play by name, so replacing them here redirects its tasks.
-    vars(agent).update(prepare=fake_prepare, play=fake_play)
+    vars(agent).update(
+        prepare=lambda _run, setup, _wheels: fakes.prepare(setup),
+        play=lambda _run, number, batch: fakes.play(number, batch),
+    )
     from harness.cluster.connect import serve_local_cluster  # optional, see above
 
     serve_local_cluster(nodes, processes=False)

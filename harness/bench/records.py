@@ -18,16 +18,16 @@ from time import perf_counter
 
 from msgspec.structs import asdict, replace
 
-from harness.core.records import GameRecord, MatchSpec
+from harness.core.records import GameRecord, MatchSpec, with_sum
 from harness.league.folder import LeagueFolder, SeasonConfig, create_era
 from harness.league.journal import BotJoined, EntriesSeen, EraBegun, RosterEpochs
 from harness.league.runner import LeagueScheduler, read_rounds
 from harness.match.referee import play
 from harness.plugins.registry import Registry
-from harness.runs.reader import GAMES, with_sum
+from harness.runs.reader import GAMES
 from harness.runs.request import RunRequest
-from harness.runs.setup import RunSetup, create_run, now, prepare
-from harness.runs.store import RunFolder, encode
+from harness.runs.setup import RunSetup, create_run, prepare
+from harness.runs.store import RunFolder, encode, now
 
 # Long runs: processor time and memory of each command, and how they grow with the run.
 
@@ -71,7 +71,8 @@ def make_run(
     )
     # One deal first, to learn how many matches a deal has.
     each = prepare(request, registry).schedule.count() or 1
-    run, setup = create_run(replace(request, deals=-(-records // each)), registry, "arena bench --records")
+    setup = prepare(replace(request, deals=-(-records // each)), registry)
+    run = create_run(request, setup, "arena bench --records")
     with (run.folder / GAMES).open("ab") as file:
         for record in _records(setup):
             file.write(with_sum(encode(record)) + b"\n")

@@ -21,6 +21,7 @@ from typing import Self
 import msgspec
 
 from harness.core.errors import ArenaError, UsageError
+from harness.core.files import user_cache
 from harness.isolation.launch import thread_variables
 
 # A measured loop in a separate process, in any interpreter: started once, measured repeatedly.
@@ -53,7 +54,6 @@ class Measured(msgspec.Struct, frozen=True):
 
     games: int
     choices: int
-    forced: int
     seconds: float
 
     @property
@@ -331,8 +331,7 @@ Log = Callable[[str], None]
 
 def peers_folder() -> Path:
     """Return the default folder for environments."""
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(cache).expanduser() / "arena" / "peers"
+    return user_cache() / "peers"
 
 
 def peer_python(peer: Peer, folder: Path, log: Log) -> str:

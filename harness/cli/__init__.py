@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from importlib import import_module
 
 COMPLETE_VARIABLE = "_ARENA_COMPLETE"
 """Environment variable with which a shell requests completions, or the completion script."""
@@ -22,8 +23,10 @@ def run() -> None:
     if os.environ.get("PYTHONHASHSEED", "random") == "random" and PLAYING.intersection(sys.argv[1:2]):
         _restart()
     if COMPLETE_VARIABLE in os.environ:
-        from harness.cli import completion  # noqa: F401 - registers the shells with click
-    from harness.cli.main import main
+        from harness.plugins.features import COMPLETION
+
+        import_module(COMPLETION)  # registers the shells with click
+    from harness.cli.main import main  # after the restart: it would be loaded twice
 
     try:
         main()

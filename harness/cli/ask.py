@@ -8,21 +8,23 @@ import sys
 from bdb import BdbQuit
 from pathlib import Path
 from pdb import Pdb, post_mortem
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 
-from harness.cli.options import BOT, RUN, load_plugins, note, open_folder, results_option, run_option
+from harness.api.matches import ask_bot
+from harness.cli.options import BOT, RUN, load_plugins, note, open_folder, results_option, run_option, show
+from harness.core.action import Action
+from harness.core.bot import Bot
+from harness.core.options import BotLimits
+from harness.core.records import Isolation
+from harness.match.ask import Asked, DecisionQuery
+from harness.match.replay import seat_names
+from harness.output.text import Console
+from harness.runs.setup import game_of
 
-# Functions import what they need: shell completion and --help load this file, and must not wait
-# for the referee and the tables (0.4 s).
-if TYPE_CHECKING:
-    from harness.core.action import Action
-    from harness.core.bot import Bot
-    from harness.match.ask import Asked
 
-
-@click.command("ask", short_help="Put a bot before a decision of a match, and see what it does now.")
+@click.command("ask")
 @click.argument("bot", type=BOT)
 @click.argument("run", type=RUN)
 @click.argument("match")
@@ -44,7 +46,20 @@ if TYPE_CHECKING:
 )
 @run_option("move_time", "Seconds for an answer; the bot gets a process, as by --isolate.", default=0.0)
 @results_option
-def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results: Path, **asked: Any) -> None:
+def command(
+    bot: str,
+    run: str,
+    match: str,
+    decision: int | None,
+    fault: bool,
+    worst: bool,
+    seat: str | None,
+    debug: bool,
+    as_json: bool,
+    isolate: Isolation,
+    move_time: float,
+    results: Path,
+) -> None:
     """Ask a BOT what it chooses now at decisions of a MATCH of a RUN.
 
     It can be any bot: the one that played, a newer version of it, a search, a program. It gets everything that the bot
@@ -57,31 +72,24 @@ def command(bot: str, run: str, match: str, debug: bool, as_json: bool, results:
     arena ask ismcts my-run el-paso-3.1.2 --seat sprinter --worst
     arena ask "cmd:node my_bot.js" my-run el-paso-3.1.2 --seat 0 --decision 17
     """
-    from harness.api.matches import ask_bot
-    from harness.match.ask import DecisionQuery
-    from harness.output.text import Console
-    from harness.runs.setup import game_of
-
-    if asked["move_time"] and asked["isolate"] == "auto":
-        asked["isolate"] = "on"  # a time limit needs a process that can be killed
-    wanted = DecisionQuery(asked["seat"], asked["decision"], asked["fault"], asked["worst"])
+    if move_time and isolate == "auto":
+        isolate = "on"  # a time limit needs a process that can be killed
     if debug and as_json:
         raise click.UsageError("--pdb talks to a person, --json to a program: take one of them.")
     opened = open_folder(results, run)
     record = opened.record(match)
-    registry = load_plugins(isolate=asked["isolate"])
+    registry = load_plugins(isolate=isolate)
     game = game_of(opened, registry, record)
-    terms = {"isolate": asked["isolate"], "move_time": asked["move_time"]}
+    wanted = DecisionQuery(seat, decision, fault, worst)
+    debugger = PdbDebugger(record.seats) if debug else None
+    limits = BotLimits(move_time, isolate=isolate)
     try:
-        answered = ask_bot(
-            bot, game, record, opened.notes(record.id), registry, wanted,
-            debugger=PdbDebugger(record.seats) if debug else None, **terms,
-        )  # fmt: skip
+        answered = ask_bot(bot, game, record, opened.notes(record.id), registry, wanted, limits, debugger)
     except BdbQuit:
         note("You have left the debugger.")
         return
     if as_json:
-        click.echo(json.dumps(answered.data(), indent=2))
+        show(json.dumps(answered.data(), indent=2))
     else:
         console = Console(sys.stdin, sys.stdout)
         console.say(answered.story(console.width))
@@ -98,7 +106,6 @@ class PdbDebugger:
 
     def choose(self, bot: Bot, view: Any, legal: tuple[Action, ...]) -> Action:
         """Ask the bot under the debugger and return its answer; raise BdbQuit if the user quits."""
-        from harness.match.replay import table_with_names
 
         class Watching(Pdb):
             left = False
@@ -108,8 +115,8 @@ class PdbDebugger:
                 super().set_quit()
 
         note(f"{type(bot).__name__}.choose: 's' steps, 'c' goes on to the answer, 'q' leaves, 'h' is help.")
-        table = table_with_names(bot.game.render(view), self.seats, bot.seat)
-        click.echo(f"{table}\n\n{', '.join(map(str, legal))}\n")
+        table = bot.game.render(view, seat_names(self.seats))
+        show(f"{table}\n\n{', '.join(map(str, legal))}\n")
         watching = Watching()
         answer = watching.runcall(bot.choose, view, legal)
         if watching.left:

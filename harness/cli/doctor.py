@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 from msgspec import to_builtins
 
+from harness.cli.options import note, show
 from harness.core.compiled import build_form, stale_modules
 from harness.core.table import Table, columns
 from harness.executors.base import load_cluster
@@ -19,10 +20,15 @@ from harness.plugins.features import CLUSTER_CHECKUP
 
 SHOWN = 5
 """Maximum number of listed items; --json prints all."""
-COUNTED = {"cgroup": ", counted by the kernel (cgroup v2)", "arena": ", counted by arena (no cgroup v2 to use)"}
+COUNTED = {
+    "cgroup": ", which the kernel enforces for all its processes together (cgroup v2)",
+    "process": ", which Arena checks every 25 ms, because there is no cgroup v2 to use; with --isolate=strict a bot "
+    "has a single process, and the kernel enforces its limit",
+    "arena": ", which Arena checks every 25 ms, because there is no cgroup v2 to use",
+}
 
 
-@click.command("doctor", short_help="Report what this machine can enforce against untrusted bots.")
+@click.command("doctor")
 @click.option(
     "--cluster",
     metavar="CLUSTER",
@@ -43,31 +49,32 @@ def command(cluster: str | None, as_json: bool) -> None:
     """
     if cluster:
         return _cluster(cluster, as_json)
+    # Probed, not looked up: what a kernel, a container and a security module allow together is known only by trying.
     found, old = probe(), stale_modules()
     kept = all(guarantee.enforced for guarantee in found)
     if as_json:
         data = {guarantee.name: guarantee.enforced for guarantee in found}
         through = {guarantee.name: guarantee.through for guarantee in found if guarantee.through}
         by = {guarantee.name: guarantee.by for guarantee in found if guarantee.by}
-        click.echo(
+        show(
             json.dumps(
                 {"strict": kept, "enforced": data, "through": through, "by": by, "form": build_form(), "stale": old},
                 indent=2,
             )
         )
     else:
-        click.echo(f"Python {platform.python_version()}, {platform.system()} {platform.release()}. An isolated bot:")
+        show(f"Python {platform.python_version()}, {platform.system()} {platform.release()}. An isolated bot:")
         for guarantee in found:
-            click.echo(f"  {'yes' if guarantee.enforced else 'NO ':3}  {guarantee.text}{COUNTED.get(guarantee.by, '')}")
+            show(f"  {'yes' if guarantee.enforced else 'NO ':3}  {guarantee.text}{COUNTED.get(guarantee.by, '')}")
             if guarantee.through:
-                click.echo(f"       got through: {_listed(guarantee.through)}")
-        click.echo(_advice(kept))
-        click.echo(f"Arena itself: {build_form()}.")
+                show(f"       got through: {_listed(guarantee.through)}")
+        show(_advice(kept))
+        show(f"Arena itself: {build_form()}.")
         for module in old:
-            click.echo(f"  {module} was compiled from another source: what runs is not what is written.")
+            show(f"  {module} was compiled from another source: what runs is not what is written.")
         if old:
-            click.echo("Compile again (ARENA_COMPILE=1 pip install .), or delete all of arena's compiled files,")
-            click.echo("arena__mypyc among them: they reach each other there.")
+            show("Compile again (ARENA_COMPILE=1 pip install .), or delete all compiled files of arena,")
+            show("arena__mypyc among them: they reach each other there.")
     if not kept or old:
         click.get_current_context().exit(1)
     return None
@@ -75,9 +82,9 @@ def command(cluster: str | None, as_json: bool) -> None:
 
 def _cluster(named: str, as_json: bool) -> None:
     checkup = load_cluster(CLUSTER_CHECKUP)
-    found = checkup.diagnose_cluster(named)
+    found = checkup.diagnose_cluster(named, note)
     if as_json:
-        click.echo(json.dumps([{**to_builtins(one), "same": one.same} for one in found], indent=2))
+        show(json.dumps([{**to_builtins(one), "same": one.same} for one in found], indent=2))
     else:
         rows = [
             [
@@ -92,8 +99,8 @@ def _cluster(named: str, as_json: bool) -> None:
             for one in found
         ]
         head = columns("text", "node", "host", "threads", "python", "arena", "as here", "not enforced")
-        click.echo(grid_text(Table("nodes", head, rows)))
-        click.echo(f"\nHere: {checkup.python_here()}, arena {checkup.arena_here()}.")
+        show(grid_text(Table("nodes", head, rows)))
+        show(f"\nHere: {checkup.python_here()}, arena {checkup.arena_here()}.")
     if not all(one.same and one.enforced and not one.lacking for one in found):
         click.get_current_context().exit(1)
 

@@ -9,12 +9,12 @@ from inspect import getdoc
 import click
 from msgspec import to_builtins
 
-from harness.cli.options import GAME, load_plugins, note_warnings, strict_option
+from harness.cli.options import GAME, load_plugins, note_warnings, show, strict_option
 from harness.core.errors import PluginError
 from harness.core.options import allowed_text
 from harness.core.records import Option
 from harness.core.table import Table
-from harness.output.tables import grid_text
+from harness.output.tables import listing_text, screen_width
 from harness.plugins.entrants import unknown_games
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -24,11 +24,11 @@ def _print_options(title: str, head: tuple[str, ...], options: Iterable[tuple[tu
     """Print a table of options; `head` and the texts beside each option are its first columns."""
     rows = [(*texts, str(one.default) or "-", allowed_text(one), one.help) for texts, one in options]
     if rows:
-        click.echo(f"\n{title}:\n")
-        click.echo(grid_text(Table("options", (*head, "default", "allowed", "what it is"), rows)))
+        show(f"\n{title}:\n")
+        show(listing_text(Table("options", (*head, "default", "allowed", "what it is"), rows), screen_width()))
 
 
-@click.command("games", short_help="List the games that are installed.")
+@click.command("games")
 @json_option
 @strict_option
 def games_command(as_json: bool, strict: bool) -> None:
@@ -51,18 +51,18 @@ def games_command(as_json: bool, strict: bool) -> None:
             }
             for name, offer in offers
         ]
-        click.echo(json.dumps(data, indent=2))
+        show(json.dumps(data, indent=2))
         return
     rows = [
         (name, offer.cls.title, f"{offer.cls.min_players}-{offer.cls.max_players}", offer.cls.version, offer.source)
         for name, offer in offers
     ]
-    click.echo(grid_text(Table("games", ("game", "title", "players", "rules", "from"), rows)))
+    show(listing_text(Table("games", ("game", "title", "players", "rules", "from"), rows), screen_width()))
     options = (((name, option.name), option) for name, offer in offers for option in offer.cls.options)
     _print_options("Options (arena tournament --option name=value)", ("game", "option"), options)
 
 
-@click.command("bots", short_help="List the bots that are installed.")
+@click.command("bots")
 @click.option("--game", type=GAME, help="Only bots that play this game.")
 @json_option
 @strict_option
@@ -94,13 +94,13 @@ def bots_command(game: str | None, as_json: bool, strict: bool) -> None:
             }
             for name, offer in offers
         ]
-        click.echo(json.dumps(data, indent=2))
+        show(json.dumps(data, indent=2))
         return
     rows = [
         (name, ", ".join(offer.cls.games) or "any", _about(offer.cls), f"{offer.source} {offer.version}".strip())
         for name, offer in offers
     ]
-    click.echo(grid_text(Table("bots", ("bot", "games", "what it does", "from"), rows)))
+    show(listing_text(Table("bots", ("bot", "games", "what it does", "from"), rows), screen_width()))
     options = (((f"{name}:{option.name}=...",), option) for name, offer in offers for option in offer.cls.options)
     _print_options("Options", ("option",), options)
 
@@ -109,7 +109,7 @@ def _about(cls: type) -> str:
     return (getdoc(cls) or "").split("\n", 1)[0]
 
 
-@click.command("formats", short_help="List the tournament formats that are installed, with their options.")
+@click.command("formats")
 @json_option
 @strict_option
 def formats_command(as_json: bool, strict: bool) -> None:
@@ -123,9 +123,9 @@ def formats_command(as_json: bool, strict: bool) -> None:
     if as_json:
         names = ("name", "summary", "adaptive", "candidates", "options")
         data = [{name: to_builtins(getattr(each, name)) for name in names} for each in formats]
-        click.echo(json.dumps(data, indent=2))
+        show(json.dumps(data, indent=2))
         return
     rows = [(each.name, each.summary) for each in formats]
-    click.echo(grid_text(Table("formats", ("format", "who meets whom"), rows)))
+    show(listing_text(Table("formats", ("format", "who meets whom"), rows), screen_width()))
     options = (((f"{each.name}:{option.name}=...",), option) for each in formats for option in each.options)
     _print_options("Options (arena tournament --format name:option=value)", ("option",), options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from errno import ENAMETOOLONG
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,16 +33,21 @@ ADVICE = {
     "compare-luck": "Leave out --luck-adjusted.",
     "compare-most": "Choose a larger --most.",
     "event-file": "Bots are named with --bot, games with --game.",
+    "file-cluster": "Name the cluster with --cluster instead.",
+    "file-hidden": "Rename it, or name it on the command line (--bot, --option).",
+    "file-outside": "Move it there, or name it on the command line (--bot, --option, --results).",
     "fixed-seat": "Leave out --seat.",
     "force": "Use --force to continue anyway.",
     "isolate-off": "If you trust it, use --isolate=off.",
     "isolate-on": "Run 'arena doctor' for details, or use --isolate=on to enforce what is possible.",
     "late-bot": "Enter it with --bot.",
+    "league-command": "Use: arena league {command} --league {league}",
     "league-config": "Add bots with: arena league add BOT. Limit the matches with: arena league run --matches N",
+    "league-era": "Show a single one with --era N.",
     "league-init": "Create a league with: arena league init {folder}",
     "league-name": "Give it a name without @: --as NAME",
     "league-readmit": "Let it play again with: arena league readmit {bot}",
-    "league-run": "Continue with: arena league run",
+    "league-version": "If it is the next version, add --new-version-of {bot}; otherwise name it with --as NAME.",
     "learn-values": "Learn it with: arena learn-values {game} --out {game}.json, then use --values {game}.json.",
     "more-rounds": "Add rounds with --format swiss:rounds=N.",
     "new-key": "Make one with: arena sign --new-key",
@@ -49,12 +56,15 @@ ADVICE = {
     "other-name": "Choose another --name.",
     "other-port": "Choose another --port (0 is any that is free) or --host.",
     "overwrite": "Choose another name, or replace it with --force.",
+    "report-match": "Leave out --match, or --without.",
     "results": "Use --results to choose where runs are kept.",
     "resume": "Continue with --resume.",
     "resume-folder": "Fix the problem and continue with --resume {folder}",
     "resume-league": "Fix the problem, then: arena league run --league {league}",
+    "pyodide": "Install it where npm is, and name its folder with --runtime: see docs/browser.md.",
     "resume-tournament": "Continue it with: arena tournament --resume {folder}",
     "run-exists": "Continue it with --resume {folder}, or choose another --name.",
+    "save-above": "Save the config file in a folder above it.",
     "same-format": "Leave out --format.",
     "ship": "Send your versions along with --ship.",
     "same-name": "Leave it out with --without {bot}, or enter another version under its own name: --bot v2={bot}",
@@ -108,12 +118,20 @@ class Arena(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an ArenaError ends it with its message and what to type."""
-        from harness.core.errors import ArenaError, ConformanceError, ReplayError
+        from harness.core.errors import LINES, ArenaError, ConformanceError, ReplayError, printable
 
         try:
             return super().invoke(ctx)
         except ArenaError as error:
-            raise Failure(full_message(error), 1 if isinstance(error, ReplayError | ConformanceError) else 2) from error
+            exit_code = 1 if isinstance(error, ReplayError | ConformanceError) else 2
+            message = printable(full_message(error), keep=LINES)
+            # Indented, so that a line end in the name of a bot does not begin another sentence.
+            raise Failure(message.replace("\n", "\n  "), exit_code) from error
+        except OSError as error:
+            # Names of files come from many places, and `Path.exists` raises an error for those that are too long.
+            if error.errno != ENAMETOOLONG:
+                raise
+            raise Failure(f"This is too long for a file name: {printable(str(error.filename), 60)}...", 2) from error
 
 
 class Failure(click.ClickException):
@@ -123,8 +141,15 @@ class Failure(click.ClickException):
         super().__init__(message)
         self.exit_code = exit_code  # type: ignore[misc]  # click reads it from the object, but declares a ClassVar
 
+    def format_message(self) -> str:
+        """Return the message, wrapped to the terminal together with what click prints before it."""
+        from harness.output.tables import fitted  # loads tabulate (20 ms), which most commands do not need
 
-def _tell_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+        before = "Error: "
+        return fitted(before + self.message, sys.stderr).removeprefix(before)
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
         from harness.core.compiled import build_form
 
@@ -134,7 +159,12 @@ def _tell_version(ctx: click.Context, _option: click.Parameter, wanted: bool) ->
 
 @click.command(cls=Arena, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Show version and form."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version, and whether Arena is compiled.",
 )
 def main() -> None:
     """Run tournaments for bots at hidden-information board games.

@@ -9,8 +9,9 @@ from typing import Any
 import click
 import msgspec
 
-from harness.cli.options import ENTRANT, GAME, RUN, note, note_warnings, open_folder, results_option, score_texts
+from harness.cli.options import ENTRANT, GAME, RUN, note, note_warnings, open_folder, results_option, score_texts, show
 from harness.output.matches import MatchTable, remark
+from harness.output.tables import escape_json
 from harness.runs.queries import SORTS, MatchQuery, find_matches
 
 SHOWN = 20
@@ -18,7 +19,7 @@ BATCH = 1000
 """Lines that are written at once: click.echo flushes after each call, which is slow line by line."""
 
 
-@click.command("matches", short_help="List the matches of a run: those a bot lost, close ones, those with faults.")
+@click.command("matches")
 @click.argument("run", type=RUN)
 @click.option("--bot", type=ENTRANT, default="", help="Only matches of this bot.")
 @click.option("--lost", is_flag=True, help="With --bot: those it did not win.")
@@ -28,13 +29,13 @@ BATCH = 1000
     "--close",
     is_flag=True,
     help="The tenth of each game's matches with the smallest margins, closest first: between first and second, or with "
-    "--bot between it and the best of the others. Who failed does not count.",
+    "--bot between it and the best of the others. Bots that failed do not count.",
 )
 @click.option("--game", type=GAME, default="", help="Only this game.")
 @click.option(
     "--sort",
     type=click.Choice(list(SORTS)),
-    help="As scheduled, or first: the smallest margin, most decisions, the highest score or the longest thought (of "
+    help="As scheduled, or first: the smallest margin, most decisions, the highest score or the most thinking time (of "
     "the bot, if one is named). Default: schedule.",
 )
 @click.option("--reverse", is_flag=True, help="The other way round.")
@@ -62,9 +63,9 @@ def command(run: str, as_json: bool, limit: int | None, sort: str | None, result
     if as_json:
         lines = iter(found)
         while batch := [msgspec.json.encode(line) for line in islice(lines, BATCH)]:
-            click.echo(b"\n".join(batch))
+            click.echo(escape_json(b"\n".join(batch)))
     elif found:
-        click.echo(MatchTable(found, score_texts(opened)).text())
+        show(MatchTable(found, score_texts(opened)).text())
     note_warnings(opened.warnings)
     if left_out := remark(len(found), found.total):
         note(left_out + (" --limit 0 lists all." if found else ""))

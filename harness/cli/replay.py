@@ -15,13 +15,14 @@ from harness.core.bot import DecisionNotes
 from harness.core.game import Game
 from harness.core.records import GameRecord
 from harness.match.replay import Narration, narrate_match, stream
+from harness.output.tables import escape_json, terminal_width
 from harness.output.text import Console
 from harness.runs.setup import game_of
 
 # arena replay.
 
 
-@click.command("replay", short_help="Step through a match, or print it.")
+@click.command("replay")
 @click.argument("run", type=RUN)
 @click.argument("match")
 @click.option(
@@ -55,10 +56,11 @@ def command(run: str, match: str, as_json: bool, print_all: bool, seat: int | No
     console = Console(sys.stdin, sys.stdout)
     if as_json:
         for line in stream(game, record, notes, seat):
-            click.echo(msgspec.json.encode(line))
+            click.echo(escape_json(msgspec.json.encode(line)))
+    # A script that pipes the output must not wait for a key.
     elif print_all or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        for told in narrate_match(game, record, seat, notes):
-            console.say(told)
+        for sentence in narrate_match(game, record, seat, notes, terminal_width(sys.stdout)):
+            console.say(sentence)
     else:
         Stepper(console, game, record, seat, notes).run()
 

@@ -7,18 +7,14 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import RUN, note, open_folder, results_option
+from harness.cli.options import RUN, key_file_option, note, open_folder, results_option, show
 from harness.runs import signing
-from harness.runs.setup import now
+from harness.runs.store import now
 
 
-@click.command("sign", short_help="Vouch for a run with a key, so that others can check it.")
+@click.command("sign")
 @click.argument("run", type=RUN, required=False)
-@click.option(
-    "--key",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file of your key. Default: signing-key.pem in arena's folder of your settings.",
-)
+@key_file_option
 @click.option("--new-key", is_flag=True, help="Make a key, and print the public one.")
 @click.option("--show-key", is_flag=True, help="Print the public key: what others check your runs with.")
 @click.option("--json", "as_json", is_flag=True, help="Print key and signature as JSON.")
@@ -37,20 +33,22 @@ def command(run: str | None, key: Path | None, new_key: bool, show_key: bool, as
     file = key or signing.default_key()
     if new_key + show_key + (run is not None) != 1:
         raise click.UsageError("Name one run to sign, or ask for --new-key or --show-key.")
-    told: dict[str, str]
     if run is not None:
         folder = open_folder(results, run)
         signed = signing.sign_run(folder, file, now())
-        told = {"run": str(folder.folder), "key": signed.key, "signed": signed.signed, "signature": signed.signature}
-        if not as_json:
-            click.echo(f"{folder.folder}: signed by {signed.key}.")
-            note(f"Anybody can check it: arena verify {folder.folder} --key {signed.key}")
-    else:
-        public = signing.new_key(file) if new_key else signing.public_key(file)
-        told = {"key": public, "file": str(file)}
-        if not as_json:
-            click.echo(public)
-        if new_key:
-            note(f"Your key is in {file}: keep it to yourself. The line above is for everybody.")
+        report_signature("run", folder.folder, signed, f"arena verify {folder.folder} --key {signed.key}", as_json)
+        return
+    public = signing.new_key(file) if new_key else signing.public_key(file)
+    show(json.dumps({"key": public, "file": str(file)}, indent=2) if as_json else public)
+    if new_key:
+        note(f"Your key is in {file}: keep it to yourself. The line above is for everybody.")
+
+
+def report_signature(kind: str, folder: Path, signed: signing.Signature, check: str, as_json: bool) -> None:
+    """Print who has signed a run or a league, and what to type to check that."""
     if as_json:
-        click.echo(json.dumps(told, indent=2))
+        data = {"key": signed.key, "signed": signed.signed, "signature": signed.signature}
+        show(json.dumps({kind: str(folder), **data}, indent=2))
+    else:
+        show(f"{folder}: signed by {signed.key}.")
+        note(f"Anybody can check it: {check}")

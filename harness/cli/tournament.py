@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Any
@@ -27,32 +26,34 @@ from harness.cli.options import (
     note,
     note_warnings,
     open_folder,
+    print_faults,
     request_options,
+    show,
     table_options,
-    tell_faults,
 )
 from harness.core.options import BotLimits, run_options
 
 if TYPE_CHECKING:
-    from harness.match.faults import FaultGroups
     from harness.output.outcome import FormatResults
     from harness.plugins.registry import Registry
+    from harness.runs.monitor import FaultGroups
     from harness.runs.request import RunRequest
     from harness.runs.setup import RunSetup
     from harness.runs.store import RunFolder
 
 FIXED = {
-    "games": "game", "options": "option", "players": "players", "seed": "seed", "goal": "goal",
+    "games": "game", "options": "option", "players": "players", "for_": "for", "matches_each": "matches-each",
+    "seed": "seed", "goal": "goal",
     "until-separated": "until-separated", "name": "name", "save": "save",
 }  # fmt: skip
 """Options that cannot be combined with --resume, by parameter name: a resumed run keeps its values."""
 MORE = ("deals", "bots", "candidates", "format")
 """Options that extend a resumed run."""
-HOW = ("workers", "threads", "cluster", "ship", "strict")
+HOW = ("workers", "threads", "cluster", "ship", "show_output", "strict")
 """Options for how to play a run, which may differ each time it is resumed."""
 
 
-@click.command("tournament", short_help="Let bots play against each other and rate them.")
+@click.command("tournament")
 @click.argument("event", type=EVENT, required=False, metavar="[FILE]")
 @request_options()
 @click.option(
@@ -64,7 +65,7 @@ HOW = ("workers", "threads", "cluster", "ship", "strict")
     "--until-separated",
     type=float,
     metavar="P",
-    help="A ladder stops when its goal is reached with this probability, however often one looks.",
+    help="Stop a ladder when its goal is reached with this confidence, e.g. 0.95, however often Arena checks.",
 )
 @click.option(
     "--save",
@@ -118,6 +119,8 @@ def command(
     \b
     arena tournament
     arena tournament --game el-paso --deals 50 --seed 7 --name first
+    arena tournament --game el-paso --for 2h
+    arena tournament --game el-paso --matches-each 100 --dry-run
     arena tournament --game el-paso --option edition=nl --players 3
     arena tournament --bot skittish --bot skittish:stars=3 --bot my_bot.py
     arena tournament --bot v1=old/my_bot.py --bot v2=my_bot.py --bot @rivals.txt
@@ -131,10 +134,11 @@ def command(
     arena tournament --resume results/first --deals 40
     arena tournament --resume results/first --bot late.py
     """
-    from harness.output.progress import play_watched
-    from harness.runs.request import RunRequest
+    from harness.output.progress import plan_by_time, play_watched
+    from harness.runs.request import RunRequest, is_run, only_typed
     from harness.runs.setup import create_run, prepare, resumed_limits, seeded
 
+    # A mistake in the name of a column must not wait until the last match was played.
     check_table_options(table_format, columns)
     typed = given(options)
     settings = {"goal": goal, "until-separated": until_separated}
@@ -147,25 +151,39 @@ def command(
         setup = _resume(run, load_plugins(request.strict, limits.isolate), typed, force, quiet)
     else:
         request = _request(event, typed, settings)
-        make_ready(0 if dry_run else request.workers, request.threads, request, bool(request.cluster))
+        make_ready(request.workers, request.threads, request, bool(request.cluster))
         registry = load_plugins(request.strict, request.isolate)
-        if request.file is None and event:
+        if event and is_run(Path(event)):
             request = _again(Path(event), request, registry, quiet=bool(save) or quiet)
         if save:
             prepare(request, registry)  # a request that cannot be played is not written
             request.save(save, force)
             if not quiet:
-                note(f"Written: {save}. Play it: arena tournament {save}")
+                typed_again = "".join(f" --{name} {getattr(request, name)}" for name in only_typed(request))
+                note(f"Written: {save}. Play it: arena tournament {save}{typed_again}")
         if dry_run:
-            return _dry_run(request, registry)
+            return _dry_run(request, registry, quiet)
         if save:
             return None
-        # A random seed is added to the recorded command, so that the command plays the same run.
-        drawn = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
-        run, setup = create_run(request, registry, join(["arena", *sys.argv[1:], *drawn]))
-        limits = request.limits
+        # What was drawn or measured is added to the recorded command, so that the command plays the same run.
+        fixed = [] if request.seed is not None else ["--seed", str((request := seeded(request)).seed)]
+        setup = prepare(request, registry)
         note_warnings(setup.warnings)
-    complete, faults = play_watched(run, setup, limits, request.workers, quiet, request.on_cluster)
+        if request.for_ or request.matches_each:
+            request, setup = plan_by_time(request, setup, quiet)
+            fixed += ["--deals", str(request.deals)]
+        run = create_run(request, setup, join(["arena", *_without_size(sys.argv[1:]), *fixed]))
+        limits = request.limits
+    complete, faults = play_watched(
+        run,
+        setup,
+        limits,
+        request.workers,
+        quiet,
+        request.on_cluster,
+        show_output=request.show_output,
+        farewell=f"Continue with: arena tournament --resume {run.folder}",
+    )
     outcome = _show(run, setup, complete, faults, as_json, table_format, columns, wide)
     _print_notes(run, setup, complete, outcome, faults, quiet)
     if not complete or (faults.total and request.strict):
@@ -173,12 +191,20 @@ def command(
     return None
 
 
+def _without_size(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line without --for and --matches-each, for which --deals is recorded."""
+    planned = ("--for", "--matches-each")
+    left = [word for word, before in zip(words, ("", *words), strict=False) if before not in planned]
+    return [word for word in left if word.partition("=")[0] not in planned]
+
+
 def _request(event: str | None, typed: dict[str, Any], settings: Mapping[str, object]) -> RunRequest:
     """Return the request of the file, if there is one; options that were typed take precedence."""
-    from harness.runs.request import RunRequest, asked_in
+    from harness.runs.request import RunRequest, asked_in, instead
 
     fields: dict[str, Any] = asked_in(Path(event)) if event else {}
-    fields |= typed | ({"options": fields.get("options", {}) | typed["options"]} if "options" in typed else {})
+    # Options of games are merged one by one; any other option replaces what the file says.
+    fields |= instead(typed) | ({"options": fields.get("options", {}) | typed["options"]} if "options" in typed else {})
     for name, value in settings.items():
         if value is not None:
             with_options = fields.get("format", "round-robin")
@@ -237,6 +263,7 @@ def _show(
     from harness.output.tables import text_of
     from harness.output.text import fault_fields
 
+    # Written before it is printed: a closed pipe or Ctrl-C must not leave a run without its table.
     boards, outcome = write_leaderboard(run), write_outcome(run, setup.schedule)
     table_format = "json" if as_json else table_format
     scores = {name: game.score_text for name, game in setup.games.items()} if table_format == "simple" else {}
@@ -244,12 +271,12 @@ def _show(
     if as_json:
         data = {table.title: table.rows for table in tables}
         fields = {"run": str(run.folder), "complete": complete, **fault_fields(faults), "tables": data}
-        click.echo(json.dumps(fields | {"outcome": outcome.fields()}, indent=2))
+        show(json.dumps(fields | {"outcome": outcome.fields()}, indent=2))
     else:
         parts = [text_of(tables, table_format, layout(wide, columns))]
         if outcome.has_results and table_format not in DATA:
             parts.append(outcome.text(table_format, notes=False))
-        click.echo("\n\n".join(reversed(parts) if setup.plan.pairs_candidates else parts))
+        click.echo("\n\n".join(reversed(parts) if run.info.plan.pairs_candidates else parts))
     return outcome
 
 
@@ -265,31 +292,32 @@ def _print_notes(
         for game, said in outcome.items() if complete else ():
             if said.note:
                 note(f"{game}: {said.note}")
-        tell_faults(run, faults)
+        print_faults(run, faults)
         note(f"Records and leaderboard: {run.folder}")
 
 
-def _dry_run(request: RunRequest, registry: Registry) -> None:
+def _dry_run(request: RunRequest, registry: Registry, quiet: bool) -> None:
     """Print the size and balance of the schedule, and how long it will take."""
-    from harness.executors.base import default_workers, isolated
-    from harness.match.stdio import no_breakpoints
+    from harness.executors.base import default_workers
     from harness.output.columns import about, duration
-    from harness.output.tables import grid_text
+    from harness.output.progress import estimate_watched, plan_by_time
+    from harness.output.tables import on_screen, screen
     from harness.output.text import warn_about_isolation
-    from harness.runs.setup import balance_tables, prepare, seconds_per_match
+    from harness.runs.setup import balance_tables, prepare
 
     setup = prepare(request, registry)
-    workers = max(1, default_workers() if request.workers is None else request.workers)
+    note_warnings(setup.warnings)
     warn_about_isolation(setup.entrants, request.isolate)
-    total = setup.schedule.count()
-    tables = balance_tables(setup.schedule)
-    click.echo("\n\n".join(f"{table.title}\n\n{grid_text(table)}" for table in tables))
-    click.echo("\nMatches" + (": as many as the results ask for" if total is None else f": {total:,}"))
-    with redirect_stdout(sys.stderr), no_breakpoints():
-        each = seconds_per_match(setup.schedule, isolated(setup.roster, request.limits))
+    workers = 1 if request.cluster else default_workers() if request.workers is None else request.workers
+    found = estimate_watched(setup, request, quiet)
+    _, setup = plan_by_time(request, setup, quiet=True, found=found)
+    schedule, total = setup.schedule, setup.schedule.count()
+    show(on_screen(list(balance_tables(schedule)), screen(False, "")))
+    deals = f", {schedule.plan.deals:,} deals" if request.for_ or request.matches_each else ""
+    show("\nMatches" + (": as many as the results ask for" if total is None else f": {total:,}{deals}"))
+    each = max(1, workers) * sum(found.each.values()) / len(found.each)
     line = f"A match takes about {duration(each)}"
-    if total is not None and request.cluster:
-        line += f"; all of them {about(total * each)} on one core"
-    elif total is not None:
-        line += f"; all of them {about(total * each / workers)} with {workers} workers"
-    click.echo(line + ".")
+    if total is not None:
+        where = "on one core" if request.cluster else f"with {workers} worker{'' if workers == 1 else 's'}"
+        line += f"; all of them {about(found.seconds(schedule.counts()))} {where}"
+    show(line + ".")

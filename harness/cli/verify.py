@@ -5,48 +5,39 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from harness.cli.options import RUN, load_plugins, make_ready, note, note_warnings, open_folder, results_option
-
-# Functions import what they need: shell completion and --help load this file, and must not wait
-# for the checks and the tables (0.35 s).
-if TYPE_CHECKING:
-    from harness.plugins.registry import Registry
-    from harness.runs.signing import SignatureFinding
-    from harness.runs.store import RunFolder
-    from harness.runs.verify import Findings
-    from harness.runs.verify_bots import BotFindings
+from harness.cli.options import (
+    RUN,
+    check_bot_options,
+    load_plugins,
+    make_ready,
+    note,
+    note_warnings,
+    open_folder,
+    results_option,
+    say,
+    show,
+    verify_options,
+)
+from harness.core.errors import printable
+from harness.output.outcome import stale_tables
+from harness.output.progress import at_terminal, shown_work
+from harness.plugins.registry import Registry
+from harness.runs.signing import SignatureFinding, check_signature, signable_run, trusted_keys
+from harness.runs.store import RunFolder
+from harness.runs.verify import MAX_MISSING, Findings, check_run, differences
+from harness.runs.verify_bots import BotFindings, check_bots
 
 SHOWN = 20
 
 
-@click.command("verify", short_help="Play the records of a run again and compare.")
+@click.command("verify")
 @click.argument("runs", type=RUN, nargs=-1, required=True)
 @click.option("--sample", type=click.IntRange(min=1), help="Play only about this many records again, evenly spread.")
-@click.option(
-    "--bots", "ask_bots", is_flag=True, help="Ask the bots again, too, and compare every decision and every fault."
-)
-@click.option(
-    "--isolate",
-    type=click.Choice(["off", "on", "strict"]),
-    help="With --bots: how they are kept, as in arena tournament. Default: on.",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(min=0, max=1024),
-    help="With --bots: processes that play; 0 plays in this one. Default: ARENA_WORKERS, or one for each core.",
-)
-@click.option(
-    "--key",
-    "keys",
-    multiple=True,
-    metavar="KEY",
-    help="A public key, or a file of keys: the run must be signed by one of them. May be repeated.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@verify_options("run")
 @results_option
 def command(
     runs: tuple[str, ...],
@@ -71,55 +62,47 @@ def command(
     arena verify my-run --key ed25519:l3XyR...
     arena verify run-a run-b
     """
-    from harness.runs.signing import check_signature, trusted_keys
-    from harness.runs.verify import differences
-
-    if not ask_bots and (isolate or workers is not None):
-        raise click.UsageError("--isolate and --workers say how bots are asked again; add --bots.")
+    check_bot_options(ask_bots, isolate, workers)
     trusted = trusted_keys(keys)
     if ask_bots:
         make_ready(workers, None)  # before plugins are loaded
     # Isolated by default, whatever the run did: the run and its bots may be untrusted.
     registry = load_plugins(isolate=isolate or "on") if ask_bots else load_plugins()  # type: ignore[arg-type]  # click has checked
     opened = [open_folder(results, name) for name in runs]
-    told = []
+    checked = []
     for run in opened:
         found = _check(run, registry, sample, ask_bots, isolate or "on", workers)
-        signed = check_signature(run, trusted)
+        signed = check_signature(signable_run(run), trusted)
         note_warnings(run.warnings)
-        told.append(_data(run, found, signed, bool(trusted)))
+        checked.append(_data(run, found, signed, bool(trusted)))
         if not as_json:
             _show(run, found, signed)
+        # A sandboxed bot lacks files and the network: a bot that played without a sandbox may need them to decide the
+        # same.
         if found.bots and found.bots.problems and isolate != "off" and run.info.limits.get("isolate") == "off":
             note("They played in arena's own process: if you trust them, --isolate off asks them there.")
-    for run, data in zip(opened[1:], told[1:], strict=True):
+    for run, data in zip(opened[1:], checked[1:], strict=True):
         unlike = data["differs"] = differences(opened[0], run)
         data["fine"] = data["fine"] and not unlike
         if not as_json:
             first = opened[0].folder
             same = f"differs from {first} in {len(unlike)} records" if unlike else f"equals {first}"
-            click.echo(f"{run.folder}: {same}, timing aside.")
+            say(f"{run.folder}: {same}, timing aside.")
             _list(unlike)
     if as_json:
-        click.echo(json.dumps(told, indent=2))
-    if not all(data["fine"] for data in told):
+        show(json.dumps(checked, indent=2))
+    if not all(data["fine"] for data in checked):
         click.get_current_context().exit(1)
 
 
 def _check(
     run: RunFolder, registry: Registry, sample: int | None, bots: bool, isolate: str, workers: int | None
 ) -> Findings:
-    from harness.output.outcome import stale_tables
-    from harness.output.progress import Progress, at_terminal
-    from harness.runs.verify import check_run
-
-    with Progress("verify") as progress:
-        found = check_run(run, registry, sample, progress.step)
-    found.problems += stale_tables(run, registry.formats, found.verified)
+    with shown_work():
+        found = check_run(run, registry, sample)
+        found.problems += stale_tables(run, registry.formats, found.verified)
     if not bots:
         return found
-    from harness.runs.verify_bots import check_bots
-
     with at_terminal("asked again", found.replayed, False, workers) as (stop, progress):
         found.bots = check_bots(run, registry, isolate, workers, found.every, found.broken, stop, progress.step)
     return found
@@ -127,31 +110,39 @@ def _check(
 
 def _show(run: RunFolder, found: Findings, signed: SignatureFinding) -> None:
     verdict = "all fit" if not found.problems else f"{len(found.problems)} problems"
-    missing = f", {len(found.missing)} of the schedule are missing" if found.missing else ""
-    click.echo(f"{run.folder}: {found.records} records, {found.replayed} played again: {verdict}{missing}. {signed}")
-    if signed.state != "good":
-        click.echo(f"  Not covered without a good signature: {', '.join(signed.uncovered)}.")
-    elif signed.added:
-        click.echo(f"  Not covered by the signature, because it was added later: {', '.join(signed.added)}.")
-    if signed.aside:
-        click.echo(f"  Not covered by signatures: {', '.join(signed.aside)}, which is what bots have printed.")
+    more = " or more" if len(found.missing) == MAX_MISSING else ""
+    missing = f", {len(found.missing)}{more} of the schedule are missing" if found.missing else ""
+    say(f"{run.folder}: {found.records} records, {found.replayed} played again: {verdict}{missing}. {signed}")
+    show_uncovered(signed)
     if found.bots is None:
-        faults = f", and {found.taken} fault{'s' * (found.taken > 1)}" if found.taken else ""
-        click.echo(f"  Taken as recorded: who chose the moves{faults}; --bots asks the bots.")
+        faults = f" and caused {found.taken} fault{'s' * (found.taken > 1)}" if found.taken else ""
+        say(f"  Not checked: whether bots chose these moves{faults}. Use --bots.")
     if not found.finished:
-        click.echo(f"  The run is not complete. Continue with: arena tournament --resume {run.folder}")
+        say(f"  The run is not complete. Continue with: arena tournament --resume {run.folder}")
     _list(found.problems)
     _list([f"{match} is missing." for match in found.missing] if found.finished else [])
     if found.bots is not None:
-        _show_bots(run, found.bots)
+        show_bots(run.folder, found.bots)
 
 
-def _show_bots(run: RunFolder, asked: BotFindings) -> None:
+def show_uncovered(signed: SignatureFinding, besides: tuple[str, ...] = ()) -> None:
+    """Print what the signature does not cover; without a good one, `besides` could have been rewritten, too."""
+    if signed.state != "good":
+        say(f"  Not checked without a good signature: {', '.join((*signed.uncovered, *besides))}.")
+    elif signed.added:
+        say(f"  Not covered by the signature, because it was added later: {', '.join(signed.added)}.")
+    if signed.aside:
+        say(f"  Not covered by signatures: {', '.join(signed.aside)}, which is what bots have printed.")
+
+
+def show_bots(folder: Path, asked: BotFindings) -> None:
+    """Print what the bots of a run, or of an era, answered when they were asked again."""
     verdict = "the bots decide as recorded" if asked.fine else f"{len(asked.problems)} decisions are not the bots'"
     if not asked.problems and not asked.fine:
         verdict = "not everything could be confirmed"
     stopped = " before it was stopped" if asked.stopped else ""
-    click.echo(f"{run.folder}: {asked.asked} matches asked again{stopped}: {verdict}.")
+    say(f"{folder}: {asked.asked} matches asked again{stopped}: {verdict}.")
+    _list([f"{name} is a person, whose moves are not asked about." for name in asked.people])
     _list([f"In this run {bot} is {what}." for bot, what in asked.given_names.items()])
     _list(asked.problems)
     _list([f"{bot} could not be asked: {why.removesuffix('.')}." for bot, why in asked.unasked.items()])
@@ -165,26 +156,28 @@ def _show_bots(run: RunFolder, asked: BotFindings) -> None:
 
 
 def _data(run: RunFolder, found: Findings, signed: SignatureFinding, wanted: bool) -> dict[str, Any]:
-    # Without --key a run need not be signed; with it, nothing may have been added after the signature.
-    fine = signed.state in (("good",) if wanted else ("good", "unsigned", "not checked"))
-    fine = fine and not (wanted and signed.added)
     return {
         "run": str(run.folder),
-        "fine": found.fine and fine,
+        "fine": found.fine and signed.is_fine(wanted),
         "finished": found.finished,
         "records": found.records,
         "replayed": found.replayed,
         "missing": found.missing,
         "problems": found.problems,
-        "signature": {name: getattr(signed, name) for name in ("state", "key", "signed", "why", "added")},
+        "signature": signature_data(signed),
         "uncovered": signed.uncovered,
         "taken_faults": found.taken,
         "bots": found.bots and asdict(found.bots),
     }
 
 
+def signature_data(signed: SignatureFinding) -> dict[str, Any]:
+    """Return what --json prints about a signature."""
+    return {name: getattr(signed, name) for name in ("state", "key", "signed", "why", "added")}
+
+
 def _list(problems: list[str]) -> None:
     for problem in problems[:SHOWN]:
-        click.echo(f"  {problem}")
+        say(f"  {printable(problem)}")
     if len(problems) > SHOWN:
-        click.echo(f"  and {len(problems) - SHOWN} more")
+        say(f"  and {len(problems) - SHOWN} more")

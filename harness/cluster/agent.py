@@ -39,13 +39,13 @@ from harness.cluster.messages import (
     python_here,
     unpack_for_node,
 )
+from harness.cluster.wheels import import_first, unpack_wheels
 from harness.core.compiled import build_form
 from harness.core.errors import ArenaError
 from harness.executors import forkserver
 from harness.executors.base import Executor, Job, Played, choose_executor
 from harness.isolation.launch import new_folder, remove_folder
 from harness.output.text import not_enforced
-from harness.plugins.wheel_unpacking import import_first, unpack_wheels
 
 # The agent process: Arena's local pool, fed through a pipe, beside the Dask worker.
 #
@@ -151,18 +151,19 @@ class BatchQueue:
 
     def send_finished(self, include_partial: bool = False) -> None:
         """Send the finished batches, or with `include_partial` what there is of every batch."""
-        self._collect_given_up()
-        # Batches finish out of order: the pool may still replay a match of an earlier one.
-        for batch in [one for one in self._open.values() if include_partial or not one.waiting]:
-            del self._open[batch.number]
-            self._send_batch(batch)
-
-    def _collect_given_up(self) -> None:
         assert self.pool is not None
         for name in self.pool.given_up[self._given_up_seen :]:
             for batch in self._finish_match(name):
                 batch.given_up.append(name)
         self._given_up_seen = len(self.pool.given_up)
+        # Batches finish out of order: the pool may still replay a match of an earlier one.
+        for batch in [one for one in self._open.values() if include_partial or not one.waiting]:
+            del self._open[batch.number]
+            # Each loss is reported once, with whichever batch is sent next.
+            losses = self.pool.losses[self._losses_sent :]
+            self._losses_sent += len(losses)
+            done = BatchDone(number=batch.number, lines=batch.lines, given_up=batch.given_up, losses=losses)
+            self._send_message(replace(done, logs=self._new_logs()))
 
     def _finish_match(self, name: str) -> list[_OpenBatch]:
         """Return the batches that contain this match, and mark it as finished in them."""
@@ -170,14 +171,6 @@ class BatchQueue:
         for batch in batches:
             batch.waiting.discard(name)
         return batches
-
-    def _send_batch(self, batch: _OpenBatch) -> None:
-        assert self.pool is not None
-        # Each loss is reported once, with whichever batch is sent next.
-        losses = self.pool.losses[self._losses_sent :]
-        self._losses_sent += len(losses)
-        done = BatchDone(number=batch.number, lines=batch.lines, given_up=batch.given_up, losses=losses)
-        self._send_message(replace(done, logs=self._new_logs()))
 
     def _new_logs(self) -> dict[str, bytes]:
         """Return what bots logged since the last call, by file name."""
@@ -466,9 +459,8 @@ _services_lock = threading.Lock()
 
 def prepare(run: str, setup: bytes, wheels: Mapping[str, bytes]) -> bytes:
     """Store the setup and packages of a run on this Dask worker; return the encoded facts of the node."""
-
-    # Dask is imported in the functions that run inside of a Dask worker: the agent process loads this module too, and
-    # does not need it.
+    # Dask is imported in the functions that run inside of a Dask worker. The agent process loads this module too, does
+    # not need Dask, and would start 0.6 s later.
     from distributed import get_worker
 
     worker = get_worker()
@@ -508,7 +500,7 @@ def play(run: str, number: int, batch: bytes) -> bytes:
 
 def _wanted() -> Callable[[], bool]:
     """Return a function that returns whether a driver waits for the current task or holds its result."""
-    from distributed import get_worker
+    from distributed import get_worker  # see prepare
 
     worker = get_worker()
     # Dask removes a task from this table when the client releases or cancels it, or disconnects.
@@ -520,6 +512,9 @@ def _wanted() -> Callable[[], bool]:
 def _agent_search_path(scratch: str) -> list[str]:
     """Return the agent's sys.path: that of the Dask worker without its current folder and Dask's own."""
     here, meant = Path.cwd(), os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    # The folders of nannies and of the scheduler are beside that of the worker.
+    above = Path(scratch).parent
+    scratch = str(above) if above.name == "dask-scratch-space" else scratch
     ours = Path(__file__).parents[2]
     return [
         place

@@ -7,19 +7,25 @@ import logging
 import os
 import pickle
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable
 from importlib import import_module
+from ipaddress import ip_address
 from pathlib import Path
+from tempfile import mkdtemp
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
+import cryptography  # noqa: F401 - Dask needs it for keys, and a missing package is reported before anything starts
 import dask
 import msgspec
 from distributed import Client, LocalCluster
+from distributed.security import Security
 from msgspec import Struct
 
 from harness.cluster.link import CONNECT_TIMEOUT_S, RemoteCall, connection_error
@@ -27,10 +33,6 @@ from harness.cluster.messages import arena_here, python_here
 from harness.core.compiled import build_form
 from harness.core.errors import UsageError
 from harness.isolation.doctor import probe
-
-if TYPE_CHECKING:
-    from distributed.security import Security
-
 
 # What `--cluster` can name: a scheduler's address or file, a number of local workers, or a function that returns a
 # cluster.
@@ -45,22 +47,45 @@ EXIT_TIMEOUT_S = 10.0
 
 
 class ClusterHandle(NamedTuple):
-    """The address of a cluster, and how to close it."""
+    """The address of a cluster, and how to close it; like a Dask cluster, so that a function may return one."""
 
-    address: str
+    scheduler_address: str
     security: Security | None = None
+    """Its certificates; None for those of Dask's configuration, if there are any."""
     close: Callable[[], None] = lambda: None
     """Ends the cluster if it was started for this run."""
 
 
-def open_cluster(named: str, tell: Callable[[str], None] = lambda _sentence: None) -> ClusterHandle:
-    """Return the cluster that --cluster names, started if necessary; `tell` reports steps that take long.
+def open_cluster(named: str, report: Callable[[str], None] = lambda _sentence: None) -> ClusterHandle:
+    """Return the cluster that --cluster names, started if necessary; `report` reports steps that take long, and a
+    scheduler that is open to other machines.
 
     Raise UsageError if the text names no cluster.
     """
+    cluster = _find_or_start(named, report)
+    try:
+        address = urlsplit(cluster.scheduler_address)
+    except ValueError as error:
+        raise UsageError(f"{named!r} is not the address of a Dask scheduler: {error}.") from None
+    if address.scheme == "tcp" and not _is_loopback(address.hostname or ""):
+        report(
+            f"Warning: whatever reaches {cluster.scheduler_address} can run code on its nodes, because it does not use "
+            f"TLS (docs/clusters.md)."
+        )
+    return cluster
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name
+        return host == "localhost"
+
+
+def _find_or_start(named: str, report: Callable[[str], None]) -> ClusterHandle:
     if local := LOCAL.fullmatch(named):
-        tell(f"Starting {local[1]} Dask workers on this machine ...")
-        if not local[1].isdecimal() or not 1 <= int(local[1]) <= MAX_LOCAL_NODES:
+        report(f"Starting {local[1]} Dask workers on this machine ...")
+        if not re.fullmatch(r"\d{1,6}", local[1]) or not 1 <= int(local[1]) <= MAX_LOCAL_NODES:
             raise UsageError(f"{named!r}: the number of workers must be 1 to {MAX_LOCAL_NODES}, as in local:4.")
         return start_cluster_process(named, "harness.cluster.connect", local[1])
     if Path(named).is_file():
@@ -68,7 +93,7 @@ def open_cluster(named: str, tell: Callable[[str], None] = lambda _sentence: Non
     if ADDRESS.fullmatch(named):
         return ClusterHandle(named if "://" in named else f"tcp://{named}")
     if factory := FACTORY.fullmatch(named):
-        tell(f"Starting the cluster of {named} ...")
+        report(f"Starting the cluster of {named} ...")
         return _call_factory(named, factory[1], factory[2])
     raise UsageError(
         f"{named!r} is not a cluster. Give the address of a Dask scheduler (tcp://10.0.0.1:8786) or its file, "
@@ -94,24 +119,26 @@ def start_cluster_process(named: str, module: str, *args: object) -> ClusterHand
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    # The first line is the address; an empty one means that the process died.
-    address = process.stdout.readline().decode().strip()
+    stdin, stdout = process.stdin, process.stdout
 
     def close() -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.close()
-        process.stdout.close()
+        stdin.close()
+        stdout.close()
         try:
             process.wait(EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
-    if not address:
+    try:
+        # Keys come through the pipe: other users can read the arguments of every process.
+        address, security = pickle.load(stdout)  # noqa: S301 - from our own process
+    except EOFError:
         close()
-        raise UsageError(f"{named} could not be started: its process ended with exit code {process.returncode}.")
-    return ClusterHandle(address, close=close)
+        raise UsageError(
+            f"{named} could not be started: its process ended with exit code {process.returncode}."
+        ) from None
+    return ClusterHandle(address, security, close)
 
 
 def _call_factory(named: str, module: str, name: str) -> ClusterHandle:
@@ -143,30 +170,51 @@ def _import_factory(module: str, name: str) -> Any:
 
 
 # A local Dask cluster in a separate process: it uses no time of the driver's process, and ends with it.
+#
+# Every user of this machine can connect to its ports, and a Dask cluster runs the code of all that connect. So it has
+# keys, made for this run, that only the driver gets. Dask writes them for a moment into a folder that only this user
+# can read. Its web pages know no keys, so they are off.
 
 
 HOST = "127.0.0.1"
 
 
 def serve_local_cluster(workers: int, processes: bool = True) -> None:
-    """Start Dask workers with one thread each, print the scheduler's address, and serve until stdin closes."""
-    dask.config.set({"distributed.worker.profile.enabled": False})  # Dask's profiler samples threads that only wait
+    """Start Dask workers with one thread each, write the scheduler's address and its keys to stdout, and serve until
+    stdin closes."""
+    dask.config.set(
+        {
+            "distributed.worker.profile.enabled": False,  # Dask's profiler samples threads that only wait
+            # Dask starts its web servers also without a dashboard: they get no pages.
+            "distributed.scheduler.http.routes": [],
+            "distributed.worker.http.routes": [],
+        }
+    )
+    security = Security.temporary()
+    # By default Dask uses a folder of a fixed name in the system's folder for temporary files, imports modules from it,
+    # and trusts it even if another user has created it.
+    scratch = mkdtemp(prefix="arena-dask-")
+    dask.config.set({"temporary-directory": scratch})
     cluster = LocalCluster(
+        local_directory=scratch,
         n_workers=workers,
         threads_per_worker=1,
         processes=processes,
-        protocol="tcp",
+        protocol="tls",
+        security=security,
         host=HOST,
-        dashboard_address=f"{HOST}:0",  # any free port
+        # Port 0 is any free one: without an address Dask takes port 8787, and prints a warning if that is in use.
+        scheduler_kwargs={"dashboard": False, "dashboard_address": f"{HOST}:0"},
         memory_limit=0,  # Arena limits the memory of bots, and Dask itself needs little
         silence_logs=logging.CRITICAL,
     )
-    sys.stdout.write(f"{cluster.scheduler_address}\n")
-    sys.stdout.flush()
+    pickle.dump((cluster.scheduler_address, security), sys.stdout.buffer)
+    sys.stdout.buffer.flush()
     # Blocks until the driver closes the pipe or dies.
     sys.stdin.buffer.read()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # hide Dask's messages about closed connections
     cluster.close()
+    shutil.rmtree(scratch, ignore_errors=True)
 
 
 if __name__ == "__main__":
@@ -229,16 +277,19 @@ def probe_node() -> str:
     return done.stdout
 
 
-def diagnose_cluster(named: str) -> list[NodeDiagnostics]:
-    """Return the diagnostics of all nodes, sorted by name; raise UsageError if there is no cluster or no node."""
-    cluster, logger = open_cluster(named), logging.getLogger("distributed")
+def diagnose_cluster(named: str, report: Callable[[str], None] = lambda _sentence: None) -> list[NodeDiagnostics]:
+    """Return the diagnostics of all nodes, sorted by name; raise UsageError if there is no cluster or no node.
+
+    `report` as in `open_cluster`.
+    """
+    cluster, logger = open_cluster(named, report), logging.getLogger("distributed")
     previous_level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
         with (
             warnings.catch_warnings(action="ignore"),  # about different versions: the result shows them
             Client(
-                cluster.address, timeout=CONNECT_TIMEOUT_S, security=cluster.security, set_as_default=False
+                cluster.scheduler_address, timeout=CONNECT_TIMEOUT_S, security=cluster.security, set_as_default=False
             ) as client,
         ):
             known = client.scheduler_info(n_workers=-1)["workers"]
@@ -250,7 +301,7 @@ def diagnose_cluster(named: str) -> list[NodeDiagnostics]:
             found = (_diagnostics_of(known[at], future, until) for at, future in asked.items())
             return sorted(found, key=lambda one: one.node)
     except (OSError, TypeError, ValueError) as error:
-        raise connection_error(cluster.address, error) from None
+        raise connection_error(cluster.scheduler_address, error) from None
     finally:
         logger.setLevel(previous_level)
         cluster.close()

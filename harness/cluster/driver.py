@@ -8,7 +8,7 @@ driver writes to the run folder.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty
@@ -38,13 +38,13 @@ from harness.cluster.messages import (
     installed_modules,
     pack_for_nodes,
     python_here,
-    wheels_for,
 )
 from harness.cluster.nodes import ClusterNode, ClusterNodes, InFlightMatches
+from harness.cluster.wheels import wheels_for
 from harness.core.errors import ArenaError, UsageError
 from harness.core.records import GameRecord
 from harness.executors.base import Executor, ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, discard
-from harness.isolation.process import append_to_log
+from harness.match.stdio import append_to_log
 
 POLL_INTERVAL_S = 0.1
 """Time between two checks of whether the run should stop."""
@@ -105,9 +105,10 @@ class ClusterExecutor(Executor):
         self._setup = encode_message(setup)
         if self.settings.cluster.ship:
             self._wheels = wheels_for(installed_modules(self.roster))
-        self._cluster = open_cluster(self.settings.cluster.address, self.tell)
+        self._cluster = open_cluster(self.settings.cluster.address, self.report)
         try:
-            self._scheduler = SchedulerClient(self._cluster.address, secrets.token_hex(4), self._cluster.security)
+            address, security, _ = self._cluster
+            self._scheduler = SchedulerClient(address, secrets.token_hex(4), security)
             self._scheduler.open()
             self._wait_for_answers()
         except BaseException:
@@ -173,7 +174,7 @@ class ClusterExecutor(Executor):
                 return
             waited = monotonic() - began
             if waited > REPORT_WAIT_AFTER_S and not reported:
-                self.tell(f"Waiting for {len(self._nodes)} nodes to report their versions ...")
+                self.report(f"Waiting for {len(self._nodes)} nodes to report their versions ...")
                 reported = True
             if waited > START_WITHOUT_AFTER_S and self._nodes.playing():
                 break  # later answers are checked when they arrive
@@ -217,7 +218,7 @@ class ClusterExecutor(Executor):
             self._prepare_node(node)
         for node in gone:
             if node.batches:
-                self.tell(f"The node {node.label} has left; its matches are played elsewhere.")
+                self.report(f"The node {node.label} has left; its matches are played elsewhere.")
             for number in list(node.batches):
                 self._lose_batch(number, f"its node {node.label} left")
         for node in self._nodes.values():
@@ -229,12 +230,12 @@ class ClusterExecutor(Executor):
         """Send the matches of a silent node to other nodes too, and report when it falls silent and when it is back."""
         if not node.silent:
             if node.silence_reported:
-                self.tell(f"The node {node.label} responds again.")
+                self.report(f"The node {node.label} responds again.")
             node.silence_reported = False
             return
         late = [self._in_flight.sent[number] for number in node.batches if not self._in_flight.sent[number].duplicated]
         if late:
-            self.tell(f"The node {node.label} does not respond; its matches are also played elsewhere.")
+            self.report(f"The node {node.label} does not respond; its matches are also played elsewhere.")
             node.silence_reported = True
         for batch in late:
             self._in_flight.duplicate_batch(batch)
@@ -257,9 +258,9 @@ class ClusterExecutor(Executor):
         if node.facts is not None and node.state == "fit":
             for sentence in node.facts.lacking:
                 named = sentence.replace("this machine", f"the node {node.label}", 1)
-                self.tell("Warning: " + named.replace("'arena doctor' says", "'arena doctor' there says"))
+                self.report("Warning: " + named.replace("'arena doctor' says", "'arena doctor' there says"))
         elif self._started:
-            self.tell(f"The node {node.label} gets no matches. {self._nodes.refusal_text([node])}")
+            self.report(f"The node {node.label} gets no matches. {self._nodes.refusal_text([node])}")
 
     # Sending matches.
 
@@ -279,6 +280,7 @@ class ClusterExecutor(Executor):
             self._warn_no_nodes()
         if not wanting:
             return
+        assert self._scheduler is not None
         self._waiting_since = None
         asked = sum(wanted for _, wanted in wanting)
         jobs = self._in_flight.take_jobs(asked, waiting)
@@ -293,12 +295,8 @@ class ClusterExecutor(Executor):
                 size = self._in_flight.batch_size(node)
                 part = self._in_flight.next_batch(jobs, min(size, share * node.workers) if scarce else size)
                 if part:
-                    self._send_batch(node, part)
-
-    def _send_batch(self, node: ClusterNode, jobs: list[Job]) -> None:
-        assert self._scheduler is not None
-        batch = self._in_flight.add_batch(node, jobs)
-        self._scheduler.play(node.address, batch.number, encode_message(Batch(batch.number, jobs)))
+                    number = self._in_flight.add_batch(node, part).number
+                    self._scheduler.play(node.address, number, encode_message(Batch(number, part)))
 
     def _warn_no_nodes(self) -> None:
         """Warn that no node can play, or raise ClusterLost if all were refused."""
@@ -312,7 +310,7 @@ class ClusterExecutor(Executor):
             self._waiting_since = monotonic()
         elif self._in_flight and monotonic() - self._waiting_since > NO_NODES_WARNING_S:
             assert self._scheduler is not None
-            self.tell(f"Warning: no node can play at {self._scheduler.address}; waiting for one to join.")
+            self.report(f"Warning: no node can play at {self._scheduler.address}; waiting for one to join.")
             self._waiting_since = float("inf")
 
     # Results and losses.
@@ -342,7 +340,12 @@ class ClusterExecutor(Executor):
             if self._in_flight.finish_match(name):
                 self.given_up.append(name)
         self.losses += done.losses
-        self._write_logs(done.logs)
+        if self.settings.logs is not None:
+            for name, text in done.logs.items():
+                # Only the last part of the name: a node must not write outside of the run folder.
+                append_to_log(self.settings.logs / Path(name).name, text)
+                if self.settings.show_output:
+                    self.report(text.decode(errors="replace").rstrip())
         # After a stop a batch comes back incomplete.
         self._in_flight.requeue_batch(batch)
         return played
@@ -362,7 +365,7 @@ class ClusterExecutor(Executor):
                 node.address,
                 f"its batches failed {node.failures} times in a row, most recently: {_describe_error(error)}",
             )
-            self.tell(f"The node {node.label} gets no more matches. {self._nodes.refusal_text([node])}")
+            self.report(f"The node {node.label} gets no more matches. {self._nodes.refusal_text([node])}")
         self._lose_batch(number, _describe_error(error))
 
     def _lose_batch(self, number: int, why: str) -> None:
@@ -375,13 +378,6 @@ class ClusterExecutor(Executor):
         if lost:
             self.losses.append(WorkerLoss(lost[0].spec.id, None, f"was lost with {len(lost) - 1} more: {why}"))
         self.given_up += given_up
-
-    def _write_logs(self, logs: Mapping[str, bytes]) -> None:
-        """Append what bots printed on a node to the run's logs."""
-        if self.settings.logs is not None:
-            for name, text in logs.items():
-                # Only the last part of the name: a node must not write outside of the run folder.
-                append_to_log(self.settings.logs / Path(name).name, text)
 
     def _stop(self) -> None:
         """Ask nodes to finish what they are playing."""

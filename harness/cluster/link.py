@@ -318,6 +318,11 @@ class SchedulerClient:
 
 def connection_error(address: str, error: Exception) -> UsageError:
     """Return the error for a scheduler that cannot be reached."""
+    if address.startswith("tls://") and isinstance(error, TypeError):  # Dask's answer to a missing certificate
+        return UsageError(
+            f"The Dask scheduler at {address} needs a certificate, and Dask's configuration here names none "
+            f"(docs/clusters.md)."
+        )
     reason = str(error).strip()[:200].partition("\n")[0] or type(error).__name__
     return UsageError(
         f"No Dask scheduler answers at {address} ({reason}). Start one there with 'dask scheduler', and "

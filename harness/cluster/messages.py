@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import platform
-import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from importlib.metadata import Distribution, distributions
-from importlib.util import find_spec
-from io import BytesIO, StringIO
-from itertools import chain
-from pathlib import Path
 from shutil import which
-from stat import S_IFREG
 from typing import Any, NamedTuple
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import dill
 import msgspec
@@ -24,9 +15,7 @@ from msgspec import Struct
 
 from harness._version import VERSION
 from harness.core.bot import Bot
-from harness.core.compiled import LIBRARY, library_path
-from harness.core.errors import ArenaError, UsageError, reason_of
-from harness.core.files import MAX_DATA_BYTES, UnreadableFile, read_regular_file
+from harness.core.errors import ArenaError, reason_of
 from harness.core.game import Game
 from harness.core.options import BotLimits
 from harness.core.table import Table
@@ -36,8 +25,7 @@ from harness.isolation.entrants import RemoteEntrant, SessionPool, files_of_comm
 from harness.output.tables import grid_text
 from harness.plugins.bot_files import class_digest
 from harness.plugins.entrants import Entrant
-from harness.plugins.snapshots import Bundle, editable_modules, make_bundle, project_of, unpack_bundle
-from harness.plugins.wheel_unpacking import PURE, recorded_hash, tag_here
+from harness.plugins.snapshots import Bundle, make_bundle, unpack_bundle
 
 # Messages between the driver and the agents on its nodes.
 
@@ -274,146 +262,3 @@ def _digest(cls: type) -> str:
 
 def _shorten(text: str) -> str:
     return text if len(text) <= MAX_VALUE_CHARS else text[: MAX_VALUE_CHARS - 3] + "..."
-
-
-# Wheels of installed packages, for nodes that lack them or have other versions.
-#
-# Sent are the distributions of games and bots, and Arena itself; their requirements (such as numpy) must be installed
-# on the node. A distribution is sent as it runs here: the files in pip's RECORD, edited or not, and for an editable
-# install all files of its packages. Building a wheel instead would need the build tools of the package, which may be
-# missing, and would leave files in the author's folder. Scripts in bin/, files outside of site-packages and bytecode
-# are not sent.
-
-
-_INSTALLATION_FILES = ("RECORD", "WHEEL", "INSTALLER", "REQUESTED", "direct_url.json", "RECORD.jws", "RECORD.p7s")
-"""Files of a .dist-info folder that describe this installation, or are written again."""
-_BINARY_MAGIC = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
-"""First bytes of binaries: Linux, Windows, macOS for one and for several architectures."""
-
-
-def wheels_for(modules: Iterable[str]) -> dict[str, bytes]:
-    """Return a wheel for each distribution that owns these modules, as file name -> content; the same bytes each time.
-
-    Raise UsageError for a module that no installed distribution owns. The file of the module decides: a folder on
-    PYTHONPATH may hide an installed package of the same name.
-    """
-    installed = list(_installed_packages())
-    wanted = {}
-    for module in sorted(set(modules)):
-        file = _module_file(module)
-        owner = next((each for each in installed if file and each.owns(module, file)), None)
-        if owner is None:
-            raise UsageError(
-                f"{module} ({file or 'without a file'}) cannot be sent to other machines: it belongs to no "
-                f"package that pip has installed. Install its folder (pip install, not -e), or enter the bot's file."
-            )
-        wanted[owner.site, owner.distribution.name] = owner
-    return dict(sorted(map(_wheel, wanted.values())))
-
-
-class _InstalledPackage(NamedTuple):
-    """An installed distribution."""
-
-    distribution: Distribution
-    record: str
-    """Its RECORD file, which lists its files."""
-    site: Path
-    """Its site-packages folder."""
-    editable: Mapping[str, Sequence[Path]]
-    """The packages and modules of an editable install, and their paths."""
-
-    def owns(self, module: str, file: Path) -> bool:
-        """Return whether the file of this module belongs to the distribution."""
-        if file.is_relative_to(self.site) and f"\n{file.relative_to(self.site).as_posix()}," in self.record:
-            return True
-        places = self.editable.get(module.partition(".")[0], ())
-        return any(file.resolve().is_relative_to(place) for place in places)
-
-    def files(self) -> Iterator[tuple[str, Path]]:
-        """Yield the files for a wheel: the path inside of it, and the file."""
-        for listed in self.distribution.files or ():
-            of_the_finder = len(listed.parts) == 1 and ("editable" in listed.name or listed.suffix == ".pth")
-            about = len(listed.parts) == 2 and listed.parts[0].endswith(".dist-info")
-            outside = listed.is_absolute() or ".." in listed.parts
-            if not (outside or (self.editable and of_the_finder) or (about and listed.name in _INSTALLATION_FILES)):
-                yield listed.as_posix(), self.site / listed
-        for place in chain.from_iterable(self.editable.values()):
-            for path in (place, *place.rglob("*")):
-                yield path.relative_to(place.parent).as_posix(), path
-
-
-def _installed_packages() -> Iterator[_InstalledPackage]:
-    for distribution in distributions():
-        record = distribution.read_text("RECORD")
-        if record is not None:  # metadata that build tools leave in a source folder has none
-            site = Path(str(distribution.locate_file(""))).absolute()
-            yield _InstalledPackage(distribution, f"\n{record}", site, _editable_locations(distribution))
-
-
-def _editable_locations(distribution: Distribution) -> dict[str, list[Path]]:
-    project = project_of(distribution)
-    if project is None:
-        return {}
-    found = {}
-    for name, spec in editable_modules(distribution).items():
-        places = map(Path, spec.submodule_search_locations or [spec.origin or ""])
-        found[name] = [place.resolve() for place in places if place.is_relative_to(project)]
-    if (compiled := library_path(project)) is not None:  # the shared library of the compiled modules
-        found[LIBRARY] = [compiled.resolve()]
-    return found
-
-
-def _module_file(module: str) -> Path | None:
-    if module == "__main__":  # a script or a notebook: no other machine can import it
-        return None
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if file is None:
-        try:
-            spec = find_spec(module)
-        except (ImportError, ValueError):  # missing, or a module object without a spec
-            return None
-        file = spec.origin if spec is not None and spec.has_location else None
-    return Path(file).absolute() if file else None
-
-
-def _wheel(installed: _InstalledPackage) -> tuple[str, bytes]:
-    """Return the file name and content of a distribution's wheel."""
-    paths = {name: path for name, path in installed.files() if "__pycache__" not in name and path.is_file()}
-    contents = {name: _read(path) for name, path in paths.items()}
-    runnable = {name for name, path in paths.items() if path.stat().st_mode & 0o111}
-    about = next(name.partition("/")[0] for name in contents if re.fullmatch(r"[^/]+\.dist-info/METADATA", name))
-    # A wheel with binaries must carry the tag of this platform, so that another one refuses it.
-    native = any(content.startswith(_BINARY_MAGIC) for content in contents.values())
-    tag = tag_here() if native else PURE
-    pure = str(not native).lower()
-    contents[f"{about}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: arena\nRoot-Is-Purelib: {pure}\nTag: {tag}\n".encode()
-    contents = dict(sorted(contents.items(), key=lambda item: (item[0].startswith(about), item[0])))
-    contents[f"{about}/RECORD"] = _record_file(contents, f"{about}/RECORD")
-    return f"{about.removesuffix('.dist-info')}-{tag}.whl", _zip(contents, runnable)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_regular_file(path, MAX_DATA_BYTES)
-    except UnreadableFile as error:
-        raise UsageError(f"{path} cannot be sent to other machines: {error}.") from error
-
-
-def _record_file(contents: Mapping[str, bytes], itself: str) -> bytes:
-    text = StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerows((name, recorded_hash(content), len(content)) for name, content in contents.items())
-    rows.writerow((itself, "", ""))
-    return text.getvalue().encode()
-
-
-def _zip(contents: Mapping[str, bytes], runnable: set[str]) -> bytes:
-    archive = BytesIO()
-    with ZipFile(archive, "w") as wheel:
-        for name, content in contents.items():
-            entry = ZipInfo(name)  # dated 1980 by default, so the bytes are the same each time
-            # Unix: otherwise the permissions are ignored.
-            entry.create_system = 3
-            entry.external_attr = (S_IFREG | (0o755 if name in runnable else 0o644)) << 16
-            wheel.writestr(entry, content, ZIP_DEFLATED)
-    return archive.getvalue()

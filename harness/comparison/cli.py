@@ -22,15 +22,17 @@ from harness.cli.options import (
     make_ready,
     note,
     open_folder,
+    print_faults,
     request_options,
-    tell_faults,
+    say,
+    show,
 )
 from harness.comparison import NOT_COMPARED
 from harness.core.options import BotLimits, run_options
 
 if TYPE_CHECKING:
     from harness.comparison.sequential_test import Verdict
-    from harness.match.faults import FaultGroups
+    from harness.runs.monitor import FaultGroups
     from harness.runs.store import RunFolder
 
 FIXED = {
@@ -40,7 +42,7 @@ FIXED = {
 """Parameters that define a comparison, with their names for messages. They cannot be combined with --resume."""
 
 
-@click.command("compare", short_help="Find out whether one bot is better than another.")
+@click.command("compare")
 @click.argument("one", type=BOT, required=False)
 @click.argument("other", type=BOT, required=False)
 @request_options(
@@ -160,9 +162,9 @@ def _show(
     if as_json:
         computed = [{"sentence": one.sentence, "elo": one.elo, "run": str(run.folder)} for one in found]
         data = [msgspec.to_builtins(one) | more for one, more in zip(found, computed, strict=True)]
-        click.echo(json.dumps(data, indent=2))
+        show(json.dumps(data, indent=2))
     for verdict in found if not as_json else ():
-        click.echo("\n".join(verdict_sentences(verdict)) + "\n")
+        say("\n".join(verdict_sentences(verdict)) + "\n")
     for warning in dict.fromkeys(run.warnings):
         note(f"Warning: {warning}")
     if not found:
@@ -171,7 +173,7 @@ def _show(
         note(f"Not complete. Continue with: arena compare --resume {run.folder}")
     if quiet:
         return
-    tell_faults(run, faults)
+    print_faults(run, faults)
     if complete and any(verdict.answer == "unknown" for verdict in found):
         note(f"More matches: arena compare --resume {run.folder} --most {2 * run.info.plan.deals}")
     note(f"Records and leaderboard: {run.folder}")

@@ -25,7 +25,7 @@ from harness.core.plan import Format, GamePlan, OpenRound, Outcome, Plan, Rounds
 from harness.core.records import GameRecord, MatchSpec, Option
 from harness.core.rng import Chance
 from harness.core.value_function import value_function_of
-from harness.formats.common import BATCH_MATCHES, longer_comparison
+from harness.formats.common import BATCH_MATCHES, same_field, same_settings
 
 NO_JUDGES: Mapping[str, LuckAdjuster] = {}
 
@@ -186,6 +186,16 @@ def bind(plan: Plan, games: Callable[[], Mapping[str, Game[Any]]]) -> Format:
     return replaced(COMPARE, rounds=partial(rounds, judges=judges_of(plan, games())), reads_actions=True)
 
 
+def longer_comparison(plan: Plan, asked: Plan) -> Plan:
+    """Return the plan of a comparison with more matches; raise UsageError for a change of its bots or options.
+
+    More matches are always allowed: the result is valid whenever the comparison stops.
+    """
+    same_field(plan, asked, "it is about two bots")
+    same_settings(plan, asked, "thorough")
+    return asked
+
+
 COMPARE = Format(
     "compare",
     "two candidates at one table, until it is known whether one is better: what 'arena compare' plays",
@@ -202,8 +212,6 @@ COMPARE = Format(
             minimum=0,
             maximum=0.499,
         ),
-        # Another question that comparisons could ask once; run.json of a comparison still has it.
-        Option("indifference", 0.0, "not in use: 0", kind="float", minimum=0, maximum=0),
         Option("way", "auto", "how the matches are laid out", choices=WAYS),
         Option("thorough", False, "play on to the last match when the answer is known", kind="bool"),
         Option("luck", "", "set by 'arena compare': value functions that luck is taken out with, as GAME:DIGEST"),

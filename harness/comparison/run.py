@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace as replaced
 from html import escape
@@ -32,11 +31,12 @@ from harness.core.plan import Plan
 from harness.core.records import Value
 from harness.core.value_function import value_function_of
 from harness.executors.base import expect_workers
-from harness.match.faults import FaultGroups
 from harness.output.leaderboard import write_leaderboard
 from harness.output.progress import play_watched
+from harness.output.text import print_lines
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry, filler_bots
+from harness.runs.monitor import FaultGroups
 from harness.runs.request import BotLike, RunRequest
 from harness.runs.resume import reopen
 from harness.runs.scheduler import Schedule
@@ -157,7 +157,7 @@ def _games(registry: Registry, asked: Iterable[str], pair: list[Entrant]) -> lis
     for name in dict.fromkeys(asked):
         for bot in pair:
             if not bot.plays(registry.game(name).name):
-                raise UsageError(f"{bot.name} does not play {registry.game(name).title}.")
+                raise UsageError(bot.refusal(registry.game(name)))
     games = list(dict.fromkeys(asked)) or [name for name in sorted(registry.games) if all(b.plays(name) for b in pair)]
     if not games:
         raise UsageError(f"There is no game that both {pair[0].name} and {pair[1].name} play.")
@@ -197,8 +197,10 @@ def play_comparison(
     continues after Ctrl-C.
     """
     for game in () if quiet else setup.plan.games:
-        sys.stderr.write(f"{announcement(ComparisonSpec.from_plan(game, setup.plan))}\n")
-    complete, faults = play_watched(run, setup, limits, request.workers, quiet, request.on_cluster, softly)
+        print_lines([announcement(ComparisonSpec.from_plan(game, setup.plan))])
+    complete, faults = play_watched(
+        run, setup, limits, request.workers, quiet, request.on_cluster, softly, request.show_output
+    )
     write_leaderboard(run)
     return complete, faults, verdicts(setup.plan, run.records(), judges_of(setup.plan, setup.games))
 
@@ -217,8 +219,8 @@ def announcement(question: ComparisonSpec) -> str:
         "gauntlet": f"{one} and {other} take turns at one place of the same table, on the same deals.",
         "own-deals": "each match has its own deal.",
         "pairs": f"{one} and {other} play each deal twice, with their seats exchanged.",
-        "auto": f"a pilot of {PILOT_MATCHES} matches with separate deals, and {PILOT_PAIRS} deals played twice, with "
-        f"{one} and {other} exchanged; then the more informative of the two. All matches count.",
+        "auto": f"first a pilot of {PILOT_MATCHES} matches with separate deals, and {PILOT_PAIRS} deals played twice, "
+        f"with {one} and {other} in exchanged seats; then whichever kind gives more information. All matches count.",
     }[question.way]
     luck = f" Results are adjusted for luck by the value function {question.luck}." if question.luck else ""
     return f"{question.game}: {how}{luck}"

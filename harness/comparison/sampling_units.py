@@ -274,12 +274,12 @@ def bounded_score(
     `expected` and the `coefficient` of the adjustment must be fixed before the match, or come from other deals.
     """
     one, other = pair
-    subtracted, before = 0.0, _clip(0.5 + _regression_slope(len(expected)) * (expected[one] - expected[other]))
+    subtracted, before = 0.0, clip(0.5 + _regression_slope(len(expected)) * (expected[one] - expected[other]))
     for event in chance_events(game, record, alternatives, phases):
         low, high = before - MAX_EVENT_LUCK, before + MAX_EVENT_LUCK
         estimate = _chance_ahead(event.actual, evaluator, expected, pair)
-        others = [_clip(_chance_ahead(state, evaluator, expected, pair), low, high) for state in event.alternatives]
-        luck = coefficient * (_clip(estimate, low, high) - sum(others) / len(others))
+        others = [clip(_chance_ahead(state, evaluator, expected, pair), low, high) for state in event.alternatives]
+        luck = coefficient * (clip(estimate, low, high) - sum(others) / len(others))
         subtracted += luck * min(1.0, (MAX_LUCK - abs(subtracted)) / (2 * MAX_EVENT_LUCK))
         before = estimate
     steps, rest = divmod((_ahead(record, one, other) - subtracted + MAX_LUCK) / ADJUSTED_RANGE * VALUE_STEPS, 1.0)
@@ -294,7 +294,7 @@ def _chance_ahead(state: State[Any], evaluator: Valuer, expected: Sequence[float
     difference = shares[pair[0]] - shares[pair[1]]
     if not state.legal:  # the match is over, so the order of the two seats is known
         return 0.5 + 0.5 * ((difference > 0) - (difference < 0))
-    return _clip(0.5 + _regression_slope(len(shares)) * difference)
+    return clip(0.5 + _regression_slope(len(shares)) * difference)
 
 
 def _regression_slope(players: int) -> float:
@@ -302,7 +302,8 @@ def _regression_slope(players: int) -> float:
     return (players - 1) / players
 
 
-def _clip(value: float, low: float = 0.0, high: float = 1.0) -> float:
+def clip(value: float, low: float = 0.0, high: float = 1.0) -> float:
+    """Return the value, or the limit that it is beyond."""
     return min(high, max(low, value))
 
 

@@ -16,6 +16,7 @@ from harness.comparison.sampling_units import (
     Pilot,
     PilotResult,
     Unit,
+    clip,
     pair_score,
     unit_size,
     unit_values,
@@ -224,7 +225,7 @@ class SequentialTest:
 
     def verdict(self) -> Verdict:
         """Return the result so far; at least one unit must have been added."""
-        low, high = (_clip(self.spec.as_share(bound)) for bound in self._values.interval(LEVEL))
+        low, high = (clip(self.spec.as_share(bound)) for bound in self._values.interval(LEVEL))
         ahead, turns = self._total / self.matches, self.units["turns"]
         first = self._first_total / self.units_played
         return Verdict(
@@ -232,9 +233,9 @@ class SequentialTest:
             answer=self.answer,
             matches=self.matches,
             units=dict(self.units),
-            ahead=_clip(ahead),
-            low=min(low, _clip(ahead)),  # the interval weighs units equally, the share weighs matches equally
-            high=max(high, _clip(ahead)),
+            ahead=clip(ahead),
+            low=min(low, clip(ahead)),  # the interval weighs units equally, the share weighs matches equally
+            high=max(high, clip(ahead)),
             shares=(first, 1 - (2 * ahead - first)) if turns else None,
             pilot=self._pilot.result,
             faults=dict(self.faults),
@@ -248,7 +249,3 @@ class SequentialTest:
             return None
         played, adjusted = map(variance, zip(*results, strict=True))
         return 1 - adjusted / played if played else None
-
-
-def _clip(share: float) -> float:
-    return min(1.0, max(0.0, share))

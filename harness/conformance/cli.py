@@ -6,11 +6,13 @@ import json
 import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import BOT, GAME, load_plugins, make_ready, note, run_option
+from harness.cli.options import BOT, GAME, load_plugins, make_ready, note, run_option, show
 from harness.core.errors import UsageError
 from harness.core.options import BotLimits
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 PLACES = {"off": "in a worker", "on": "isolated", "strict": "isolated strictly"}
 
 
-@click.command("check", short_help="Try a bot at all its games and say whether it is fit to play.")
+@click.command("check")
 @click.argument("bot", type=BOT)
 @click.option(
     "--game", "games", type=GAME, multiple=True, help="A game to try; may be repeated. Default: all it plays."
@@ -43,9 +45,10 @@ PLACES = {"off": "in a worker", "on": "isolated", "strict": "isolated strictly"}
 def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> None:
     """Try a bot at all its games, at every player count, as a tournament would, and say whether it is fit to play.
 
-    Reports faults, time, memory, whether the same seed leads to the same decisions, and what happens when it is
-    loaded: a long import, threads, printing. The exit code is 0 for a bot that is fit, 1 for one that is not. In the
-    tests of a package the same check is harness.conformance.check_bot.
+    Reports faults, one for each cause with its traceback; time and memory; whether the same seed leads to the same
+    decisions, with likely causes if not; and what happens when it is loaded: a long import, threads, printing. The
+    exit code is 0 for a bot that is fit, 1 for one that is not. In the tests of a package the same check is
+    harness.conformance.check_bot.
 
     \b
     arena check skittish
@@ -69,7 +72,8 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     reports: dict[str, BotReport] = {}
     with redirect_stdout(sys.stderr), no_breakpoints():  # bots must not print to stdout or read from stdin
         for place in places:
-            warn_about_isolation(roster.entrants, place)
+            # Unless it is typed, "off" is only one of two places in which a trusted file is tried.
+            warn_about_isolation(roster.entrants, alone or ("auto" if place == "off" else place))
             note(f"Checking {entrant.name} {PLACES[place]} ...")
             reports[place] = _check(roster, {**asked, "isolate": place}, games)
     _show(reports, as_json)
@@ -89,16 +93,19 @@ def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> Bot
         isolate=asked["isolate"],
         keep_processes=True,  # to look at them after a match
     )
-    [placed] = isolated(roster, terms).entrants.values()
-    in_worker = CAN_FORK and not placed.isolated
-    report = check_bot(
-        placed,
-        roster.games.values(),
-        range(1, asked["matches"] + 1),
-        Limits(asked["move_time"]),
-        games,
-        executor=(lambda table: choose_executor(table, terms, 1)) if in_worker else None,
-    )
+    with TemporaryDirectory() as unread:  # what it prints would bury the report, which says that it prints
+        logs = Path(unread, "logs")
+        [placed] = isolated(roster, terms, logs).entrants.values()
+        in_worker = CAN_FORK and not placed.isolated
+        report = check_bot(
+            placed,
+            roster.games.values(),
+            range(1, asked["matches"] + 1),
+            Limits(asked["move_time"]),
+            games,
+            executor=(lambda table: choose_executor(table, terms, 1, logs=logs)) if in_worker else None,
+            quiet=False,
+        )
     if in_worker and report.fit:
         trial = try_import(roster, placed.name, asked["threads"])
         report.warnings += trial.warnings() if trial else []
@@ -106,23 +113,35 @@ def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> Bot
 
 
 def _show(reports: dict[str, BotReport], as_json: bool) -> None:
+    from harness.output.columns import duration
+    from harness.output.text import counted, fault_fields, wrapped
+
     if as_json:
-        data = [{"isolate": place, **asdict(report), "fit": report.fit} for place, report in reports.items()]
-        click.echo(json.dumps({"fit": all(report["fit"] for report in data), "checks": data}, indent=2))
+        data = [
+            {"isolate": place, **asdict(report), "faults": fault_fields(report.faults)["causes"], "fit": report.fit}
+            for place, report in reports.items()
+        ]
+        show(json.dumps({"fit": all(report["fit"] for report in data), "checks": data}, indent=2))
         return
     first = next(iter(reports.values()))
     for game, counts in first.games.items():
-        click.echo(f"{game}: {', '.join(map(str, counts))} players")
+        show(f"{game}: {', '.join(map(str, counts))} players")
     for place, report in reports.items():
-        pace = 1000 * report.seconds / max(1, report.decisions)
-        click.echo(f"{PLACES[place]}: {report.matches:,} matches, {report.decisions:,} decisions; {pace:.3g} ms each, "
-                   f"at most {1000 * report.slowest:.3g} ms")  # fmt: skip
+        played = f"{PLACES[place]}: {counted(report.matches, 'match')}"
+        if report.decisions:
+            pace = f"{duration(report.seconds / report.decisions)} each, at most {duration(report.slowest)}"
+            played += f", {counted(report.decisions, 'decision')}; {pace}"
+        show(played)
         if report.memory:
-            click.echo(f"{report.memory:.0f} MB of memory at most")
+            show(f"{report.memory:.0f} MB of memory at most")
     for problem in dict.fromkeys(problem for report in reports.values() for problem in report.problems):
         places = [PLACES[place] for place, report in reports.items() if problem in report.problems]
-        click.echo(f"PROBLEM  {problem}" + (f" ({places[0]})" if len(places) < len(reports) else ""))
-    for warning in first.warnings:
-        click.echo(f"WARNING  {warning}")
+        only = f" ({places[0]})" if len(places) < len(reports) else ""
+        what, *details = problem.splitlines()
+        show("\n".join(wrapped(f"PROBLEM{only}  {what}")))
+        for line in details:
+            show("\n".join(wrapped(line, "    ")))
+    for warning in dict.fromkeys(warning for report in reports.values() for warning in report.warnings):
+        show("\n".join(wrapped(f"WARNING  {warning}")))
     fit = all(report.fit for report in reports.values())
-    click.echo(f"{first.bot} is {'fit' if fit else 'NOT fit'} to play.")
+    show(f"{first.bot} is {'fit' if fit else 'NOT fit'} to play.")

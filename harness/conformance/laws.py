@@ -5,32 +5,56 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from functools import wraps
+from itertools import combinations
 from math import isfinite
+from random import Random
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import msgspec
 
+from harness.adapters.encoding import check_encoding
+from harness.adapters.fields import check_view
+from harness.conformance.coincidence import imagined_states_are_possible, seats_learn_no_more_than_views_show
 from harness.conformance.information import (
     Policy,
     RecordingChance,
     Trial,
     at_random,
-    events_tell_no_more_than_views,
+    count_choices,
     fingerprint,
     imagined_states_fit_what_was_seen,
+    state_parts,
 )
 from harness.core.action import View, action_fields
 from harness.core.errors import ConformanceError, IllegalAction
-from harness.core.game import NOBODY, Game, State
+from harness.core.game import NOBODY, SEAT_NAMES, Game, State
 from harness.core.records import Event
 from harness.core.rng import Chance
+
+_IMAGINED_A_MATCH, _MAX_IMAGINED = 300, 8
+_PLAYS = 12
+"""How often a deal is played to see what of its luck depends on play."""
 
 
 def _check(sound: object, complaint: str) -> None:
     if not sound:
         raise ConformanceError(complaint)
+
+
+def _in_enough_deals(law: Callable[[Trial], None]) -> Callable[[Trial], None]:
+    """Return a law that is checked in several matches if a match has few choices."""
+
+    @wraps(law)
+    def check(trial: Trial) -> None:
+        for each in trial.deals():
+            law(each)
+
+    return check
 
 
 def actions_are_a_fixed_table(trial: Trial) -> None:
@@ -53,6 +77,7 @@ def actions_are_a_fixed_table(trial: Trial) -> None:
     )
 
 
+@_in_enough_deals
 def legal_lists_are_sound(trial: Trial) -> None:
     """Never empty before the end, no action twice, all from the table, the same list for the same state."""
     for state in trial.play(trial.new()):
@@ -73,6 +98,7 @@ def legal_lists_are_sound(trial: Trial) -> None:
         _check(state.clone().legal == state.legal, "A clone has another legal list, or another order.")
 
 
+@_in_enough_deals
 def illegal_actions_change_nothing(trial: Trial) -> None:
     """Applying anything that is not legal raises IllegalAction and leaves the state as it was."""
     table = trial.game.actions
@@ -90,6 +116,7 @@ def illegal_actions_change_nothing(trial: Trial) -> None:
                 raise ConformanceError(f"{other} is not legal in phase {state.phase!r}, but was applied.")
 
 
+@_in_enough_deals
 def clones_are_independent(trial: Trial) -> None:
     """Later steps of a state leave all earlier clones as they were, and clones play on with the same results."""
     kept: list[tuple[State[Any], str]] = []
@@ -113,6 +140,7 @@ def clones_are_independent(trial: Trial) -> None:
     _check(twin.scores() == state.scores(), "A clone played on with the same actions ends with other scores.")
 
 
+@_in_enough_deals
 def states_pickle(trial: Trial) -> None:
     """A state survives pickling at every choice."""
     for number, state in enumerate(trial.play(trial.new())):
@@ -121,6 +149,7 @@ def states_pickle(trial: Trial) -> None:
             _check(fingerprint(restored) == fingerprint(state), f"A pickled state differs in phase {state.phase!r}.")
 
 
+@_in_enough_deals
 def views_are_values(trial: Trial) -> None:
     """Views are frozen, hashable, equal when made twice, survive JSON, and making one changes nothing."""
     game = trial.game
@@ -129,8 +158,8 @@ def views_are_values(trial: Trial) -> None:
         for seat in range(trial.players):
             view = state.view(seat)
             _check(isinstance(view, game.view_type), f"A view is a {type(view).__name__}, not the game's view type.")
-            told = (view.seat, view.turn, view.phase)
-            _check(told == (seat, state.seat, state.phase), f"A view for seat {seat} says seat, turn, phase {told}.")
+            shown = (view.seat, view.turn, view.phase)
+            _check(shown == (seat, state.seat, state.phase), f"A view for seat {seat} says seat, turn, phase {shown}.")
             _check(view == state.view(seat) and hash(view) == hash(state.view(seat)), "Two views of one state differ.")
             again = game.view_from_json(game.view_to_json(view))
             _check(
@@ -139,35 +168,70 @@ def views_are_values(trial: Trial) -> None:
         _check(fingerprint(state) == before, "Making a view has changed the state.")
 
 
+@_in_enough_deals
+def declared_bounds_hold(trial: Trial) -> None:
+    """Fields of views, scores and the number of choices stay within what the game declares, if it does."""
+    game, players = trial.game, trial.players
+    low, high = game.score_bounds(players) if _declares(game, "score_bounds") else (None, None)
+    number = -1
+    for number, state in enumerate(trial.play(trial.new())):
+        for seat in range(players):
+            try:
+                check_view(game, players, state.view(seat))
+                check_encoding(game, players, state.view(seat))
+            except ConformanceError as error:
+                raise ConformanceError(f"Choice {number}, seat {seat}, {state.phase!r}: {error}") from error
+        for score in state.scores():
+            _check(
+                low is None or high is None or low <= score <= high,
+                f"Choice {number}: the score {score} is not between {low} and {high}, as score_bounds() says.",
+            )
+    if _declares(game, "max_decisions"):
+        longest = game.max_decisions(players)
+        _check(number <= longest, f"The match had {number} choices, and max_decisions() says {longest}.")
+
+
+def _declares(game: Game[Any], method: str) -> bool:
+    return getattr(type(game), method) is not getattr(Game, method)
+
+
+@_in_enough_deals
 def imagined_states_fit_the_view(trial: Trial) -> None:
     """`imagine(view).view(seat) == view` for every seat at every choice; the one on turn has the same choices."""
     rng = trial.rng()
+    # Several states for the seat on turn in short matches: a legal list may depend on something rare.
+    often = min(_MAX_IMAGINED, max(1, _IMAGINED_A_MATCH // max(1, count_choices(trial))))
     for number, state in enumerate(trial.play(trial.new())):
-        for seat in range(trial.players):
+        for seat in (*range(trial.players), *(state.seat,) * (often if state.legal else 0)):
             view = state.view(seat)
             imagined = trial.game.imagine(view, rng)
             seen = imagined.view(seat)
             _check(seen == view, f"Choice {number}, seat {seat}, {state.phase!r}: {_difference_text(view, seen)}.")
-            if seat == state.seat:
-                _check(imagined.legal == state.legal, f"Choice {number}: the imagined state has another legal list.")
+            if seat == state.seat and imagined.legal != state.legal:
+                one, other = (", ".join(action.text for action in each.legal) for each in (state, imagined))
+                raise ConformanceError(
+                    f"Choice {number}, with Chance({trial.seed}): the legal list of seat {seat} is {one}, and {other} "
+                    f"in a state that imagine makes of its view. Either the legal list reveals to seat {seat} what its "
+                    f"view hides, or imagine makes an impossible state. It must follow from what the view shows."
+                )
             _check(imagined.ending == state.ending, f"Choice {number}: the imagined state ends otherwise.")
 
 
-def imagined_states_vary(trial: Trial) -> None:
-    """What a seat cannot know differs between imaginings, luck to come included; they can be played to the end."""
+def imagined_states_can_be_played(trial: Trial) -> None:
+    """Imagined states can be played to the end, and their luck to come differs."""
     rng = trial.rng()
     state = trial.new()
-    view = state.view(state.seat)
-    imagined = [trial.game.imagine(view, rng) for _ in range(20)]
+    imagined = [trial.game.imagine(state.view(state.seat), rng) for _ in range(3)]
     _check(
-        len({fingerprint(one) for one in imagined}) > 1, "Imagining a view twenty times gives one and the same state."
+        len({fingerprint(one) for one in imagined}) > 1, "Imagining a view three times gives one and the same state."
     )
-    for one in imagined[:3]:
+    for one in imagined:
         for _ in trial.play(one):
             pass
         _check(one.ending, "An imagined game has no ending.")
 
 
+@_in_enough_deals
 def views_do_not_reach_the_state(trial: Trial) -> None:
     """Following every reference from a view finds no state, no luck and no game."""
     for number, state in enumerate(trial.play(trial.new())):
@@ -190,6 +254,7 @@ def _walk(view: View) -> None:
         rest.extend(gc.get_referents(thing))
 
 
+@_in_enough_deals
 def the_same_deal_plays_the_same(trial: Trial) -> None:
     """The same seed and actions lead to the same result, with and without a log."""
     log: list[Event] = []
@@ -201,6 +266,7 @@ def the_same_deal_plays_the_same(trial: Trial) -> None:
     _check(len(set(results)) == 1, "The same deal with the same actions gave different games.")
 
 
+@_in_enough_deals
 def luck_is_drawn_once_for_each_name(trial: Trial) -> None:
     """No name of luck is drawn twice in a match: both would have the same result. Names include round and seat."""
     luck = RecordingChance(trial.seed)
@@ -216,6 +282,39 @@ def luck_is_drawn_once_for_each_name(trial: Trial) -> None:
             drawn[name] = number
 
 
+def luck_does_not_depend_on_play(trial: Trial) -> None:
+    """However one deal is played, luck that is drawn equally often is drawn under the same names."""
+    plays: list[dict[str, Counter[str]]] = []
+    for play in range(_PLAYS):
+        luck, rng = RecordingChance(trial.seed), Random(play)
+        state = trial.game.new(trial.players, luck)
+        for name, value in state_parts(state):
+            _check(
+                not isinstance(value, Random),
+                f"{name} of the state is a generator of random numbers: what it gives depends on how often it was "
+                f"asked before. Draw luck by name from self.chance.",
+            )
+        luck.drain_names()
+        while state.legal:
+            state.step(at_random(None, state.legal, rng))
+        drawn: dict[str, Counter[str]] = defaultdict(Counter)
+        for name in luck.drain_names():
+            drawn[re.sub(r"\d+", "#", name)][name] += 1
+        plays.append(drawn)
+    for kind in set.intersection(*map(set, plays)):
+        names = [play[kind] for play in plays]
+        numbers = {each.total() for each in names}
+        shared = [(one & other).total() / one.total() for one, other in combinations(names, 2)]
+        if len(numbers) == 1 and 2 * sum(shared) < len(shared):
+            one, other = (next(iter(one - other)) for one, other in ((names[0], names[1]), (names[1], names[0])))
+            raise ConformanceError(
+                f"The luck {kind.split('/')[0]!r} is drawn {numbers.pop()} times, however the deal is played, but most "
+                f"of its names depend on play, such as {one!r} and {other!r}: the same deal gives other results to "
+                f"other tables. Name luck by what it is for (a round, a seat), not by what was chosen or counted."
+            )
+
+
+@_in_enough_deals
 def events_are_data(trial: Trial) -> None:
     """Events have JSON-ready data and name existing seats; something is logged for every match."""
     log: list[Event] = []
@@ -233,6 +332,7 @@ def events_are_data(trial: Trial) -> None:
         )
 
 
+@_in_enough_deals
 def games_end_with_scores(trial: Trial) -> None:
     """At the end no seat is on turn, there is a reason, and each seat has an integer score."""
     state = trial.new()
@@ -245,6 +345,7 @@ def games_end_with_scores(trial: Trial) -> None:
     _check(all(isinstance(score, int) for score in state.scores()), f"Scores are not whole numbers: {state.scores()}.")
 
 
+@_in_enough_deals
 def redealt_states_look_the_same(trial: Trial) -> None:
     """Different future luck shows in no seat's view, and does not change the choices and the number of unseen cards."""
     luck = Chance(trial.seed)
@@ -265,6 +366,7 @@ def redealt_states_look_the_same(trial: Trial) -> None:
             )
 
 
+@_in_enough_deals
 def features_are_numbers(trial: Trial) -> None:
     """There is a row of finite numbers for each seat at every choice, all of one length."""
     lengths: set[int] = set()
@@ -278,14 +380,26 @@ def features_are_numbers(trial: Trial) -> None:
         _check(all(isfinite(value) for row in rows for value in row), f"Choice {number}: a feature is not finite.")
 
 
-def views_can_be_read(trial: Trial) -> None:
-    """Every phase renders as text for every seat."""
-    seen = set()
-    for state in trial.play(trial.new()):
+@_in_enough_deals
+def views_and_events_can_be_read(trial: Trial) -> None:
+    """Every phase renders as text for every seat, and texts call the players by the names that they are given."""
+    seen: set[str] = set()
+    names = [f"player-{chr(ord('a') + seat)}" for seat in range(trial.players)]
+    log: list[Event] = []
+    for state in trial.play(trial.new(log)):
         if state.phase not in seen:
             seen.add(state.phase)
             for seat in range(trial.players):
-                _check(trial.game.render(state.view(seat)).strip(), f"Phase {state.phase!r} renders as nothing.")
+                view = state.view(seat)
+                _check(trial.game.render(view).strip(), f"Phase {state.phase!r} renders as nothing.")
+                _check_named(trial.game.render(view, names), f"Phase {state.phase!r} renders")
+    for kind, event in {event.kind: event for event in log}.items():
+        _check_named(trial.game.event_text(event, names), f"The text of the event {kind!r} is")
+
+
+def _check_named(text: str, what: str) -> None:
+    numbered = [name for name in SEAT_NAMES if re.search(rf"\b{name}\b", text, re.IGNORECASE)]
+    _check(not numbered, f"{what} with {', '.join(numbered)}, although the players have names:\n{text}")
 
 
 LAWS: tuple[Callable[[Trial], None], ...] = (
@@ -295,18 +409,21 @@ LAWS: tuple[Callable[[Trial], None], ...] = (
     clones_are_independent,
     states_pickle,
     views_are_values,
+    declared_bounds_hold,
     imagined_states_fit_the_view,
-    imagined_states_vary,
+    imagined_states_can_be_played,
     views_do_not_reach_the_state,
     the_same_deal_plays_the_same,
     luck_is_drawn_once_for_each_name,
+    luck_does_not_depend_on_play,
     redealt_states_look_the_same,
     features_are_numbers,
     events_are_data,
-    events_tell_no_more_than_views,
     imagined_states_fit_what_was_seen,
+    imagined_states_are_possible,
+    seats_learn_no_more_than_views_show,
     games_end_with_scores,
-    views_can_be_read,
+    views_and_events_can_be_read,
 )
 
 
@@ -326,7 +443,8 @@ def _first_repeated(things: Any) -> object:
 def _difference_text(one: View, other: View) -> str:
     fields = one.__struct_fields__
     return "; ".join(
-        f"{name} is {getattr(one, name)} in the view, {getattr(other, name)} in the other"
+        f"{name} is {getattr(one, name)} in the view, {getattr(other, name)} in the view of the imagined state. If the "
+        f"seat may know it, let imagine keep to it; if not, remove it from the view"
         for name in fields
         if getattr(one, name) != getattr(other, name, None)
     )

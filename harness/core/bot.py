@@ -50,8 +50,8 @@ class MatchNotes(Struct, frozen=True):
 
 
 def encode_notes(match: str, notes: Sequence[DecisionNotes]) -> bytes:
-    """Return the line for notes.jsonl; empty if there are no notes."""
-    return _encode(MatchNotes(match, tuple(notes))) if notes else b""
+    """Return the line for notes.jsonl."""
+    return _encode(MatchNotes(match, tuple(notes)))
 
 
 class NoteBuffer(list[bytes]):
@@ -189,6 +189,7 @@ class Bot(Generic[ViewType]):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        # A subclass of a bot is another bot: it must not inherit the name.
         if "name" not in cls.__dict__:
             cls.name = kebab(cls.__name__)
         if "__orig_bases__" not in cls.__dict__:

@@ -15,59 +15,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 # which Python prefers; without a compiler, or with another Python, the sources run and give the same records.
 
 
-MODULES = (
-    "bots/flat_mc.py",
-    "bots/hustler.py",
-    "bots/ismcts.py",
-    "bots/miser.py",
-    "bots/outlaw.py",
-    "bots/search/base.py",
-    "bots/search/caution.py",
-    "bots/search/guide.py",
-    "bots/search/judge.py",
-    "bots/search/mast.py",
-    "bots/search/playout.py",
-    "bots/search/race.py",
-    "bots/search/rewards.py",
-    "bots/search/tree.py",
-    "engines/el_paso/choices.py",
-    "engines/el_paso/features.py",
-    "engines/el_paso/game.py",
-    "engines/el_paso/imagine.py",
-    "engines/el_paso/leaving.py",
-    "engines/el_paso/plunder.py",
-    "engines/el_paso/state.py",
-    "engines/el_paso/table.py",
-    "engines/el_paso/town.py",
-    "engines/el_paso/values.py",
-    "engines/gnadenlos/bags.py",
-    "engines/gnadenlos/bids.py",
-    "engines/gnadenlos/choices.py",
-    "engines/gnadenlos/events.py",
-    "engines/gnadenlos/features.py",
-    "engines/gnadenlos/game.py",
-    "engines/gnadenlos/hiring.py",
-    "engines/gnadenlos/imagine.py",
-    "engines/gnadenlos/market.py",
-    "engines/gnadenlos/payday.py",
-    "engines/gnadenlos/setup.py",
-    "engines/gnadenlos/state.py",
-    "engines/gnadenlos/table.py",
-    "engines/x_pasch/boards.py",
-    "engines/x_pasch/cards.py",
-    "engines/x_pasch/choices.py",
-    "engines/x_pasch/dice.py",
-    "engines/x_pasch/features.py",
-    "engines/x_pasch/game.py",
-    "engines/x_pasch/imagine.py",
-    "engines/x_pasch/state.py",
-    "engines/x_pasch/tables.py",
-    "engines/x_pasch/uses.py",
-    "harness/core/rng.py",
-    "harness/core/game.py",
-    "harness/match/referee.py",
-    "harness/core/tree_ensemble.py",
-)
+HOT_MODULES = {
+    "bots": "flat_mc hustler ismcts miser outlaw",
+    "bots/search": "base caution guide judge mast playout race rewards tree",
+    "engines/el_paso": "choices features game imagine leaving plunder state table town values",
+    "engines/gnadenlos": "bags bids choices events features game hiring imagine market payday setup state table",
+    "engines/x_pasch": "boards cards choices dice features game imagine state tables uses",
+    "harness/core": "rng game tree_ensemble",
+    "harness/match": "referee",
+}
+MODULES = tuple(f"{folder}/{name}.py" for folder, names in HOT_MODULES.items() for name in names.split())
 """The hot modules, by profile: rules, luck, referee, search, and the experts that guide it.
 
 They define no msgspec structs, dataclasses or named tuples: mypyc silently loses what makes them frozen. Their
@@ -130,12 +87,6 @@ def build_form() -> str:
     return (
         f"compiled, but {len(old)} of {len(MODULES)} modules not from the sources that are here" if old else "compiled"
     )
-
-
-def is_compiled_twin(path: Path) -> bool:
-    """Return whether this file is the compiled form of a module whose source is beside it."""
-    native = path.suffix in (".so", ".pyd")  # also one for another Python
-    return native and path.with_name(path.name.partition(".")[0] + ".py").exists()
 
 
 # Support for classes that may be compiled while plain Python classes inherit from them. This module itself is always

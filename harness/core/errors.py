@@ -19,7 +19,9 @@ class ArenaError(Exception):
     """
 
     def __init__(self, message: str = "", fix: str = "", **data: Any) -> None:
-        super().__init__(message)  # without `fix`: pickle calls the class with args and restores the rest from __dict__
+        # Cleaned, because it may quote a file that other people have written. Without `fix`: pickle calls the class
+        # with args and restores the rest from __dict__.
+        super().__init__(printable(message, keep=LINES))
         self.fix, self.data = fix, data
 
 
@@ -38,6 +40,7 @@ class UnknownName(UsageError):
         super().__init__(f"Unknown {what} {name!r}.{hint}{known}", fix, **data)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # By default pickle would call the class with the finished message, which is none of its arguments.
         return UnknownName, (self.what, self.name, self.choices), self.__dict__
 
 
@@ -80,16 +83,35 @@ def safe_repr(thing: object) -> str:
         return f"an object of type {type(thing).__name__}"
 
 
-def printable(text: str, max_chars: int) -> str:
-    """Return the beginning of a text, with a question mark for each character that a terminal could not show."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text[:max_chars])
+LINES = "\n\t"
+"""What a text of several lines may contain besides printable characters."""
 
 
-def reason_of(error: BaseException) -> str:
-    """Return what was raised in one line, with the innermost file and line of the traceback."""
+def printable(text: str, max_chars: int | None = None, keep: str = "") -> str:
+    """Return the beginning of a text with a question mark for each character that is not printable or in `keep`.
+
+    Those characters could control a terminal, or hide or reverse the text around them. This is the only function that
+    removes them.
+    """
+    text = text[:max_chars]
+    if text.isprintable():
+        return text
+    if keep == LINES:  # most lines of a long text are printable
+        return "\n".join([line if line.isprintable() else printable(line, keep="\t") for line in text.split("\n")])
+    return "".join([letter if letter.isprintable() or letter in keep else "?" for letter in text])
+
+
+def reason_of(error: BaseException, folder: Path | None = None) -> str:
+    """Return what was raised in one line, with the innermost file and line of the traceback.
+
+    With a folder it is the innermost line of a file in there, if there is one: the line that the author can change.
+    """
     if isinstance(error, SyntaxError):
-        return f"syntax error in {Path(error.filename or '?').name}, line {error.lineno}: {error.msg}"
+        where = f" in {Path(error.filename).name}, line {error.lineno}" if error.filename and error.lineno else ""
+        return f"syntax error{where}: {error.msg}"
     frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
+    if folder is not None:
+        frames = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)] or frames
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     try:
         text = str(error)

@@ -7,21 +7,24 @@ and State has `__slots__`: compiled classes have no `__dict__`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, cast
 
 import msgspec
 
-from harness.core.action import Action, View, default_features
+from harness.core.action import Action, EncodingPart, View, default_features
 from harness.core.compiled import get_state, mypyc_attr, new_instance
-from harness.core.errors import IllegalAction
+from harness.core.errors import IllegalAction, UsageError
 from harness.core.options import resolve
 from harness.core.records import Event, Option, Value
 from harness.core.rng import Chance
 
 NOBODY: Final = -1
 """The value of `seat` when the game is over."""
+
+SEAT_NAMES: Final[tuple[str, ...]] = tuple([f"seat {seat}" for seat in range(64)])
+"""What the players are called in texts if no names are given."""
 
 A = TypeVar("A", bound=Action)
 V = TypeVar("V", bound=View)
@@ -42,7 +45,8 @@ class State(ABC, Generic[V]):
     """Names of attributes that cache what follows from the others: they are not compared."""
 
     forgets: ClassVar[frozenset[str]] = frozenset()
-    """Names of attributes that seats may forget under the rules: imagined states need not agree with them."""
+    """Names of attributes with which imagined states need not agree: seats may forget them under the rules, or they are
+    counters that only name luck to come."""
 
     game: Game[V]
     players: int
@@ -103,6 +107,8 @@ class State(ABC, Generic[V]):
         likelier than another: docs/add-a-game.md.
         """
         new = self.clone()
+        # Enough for a game that draws its luck when it is needed; one with a fixed order of unseen cards overrides this
+        # and shuffles them.
         new.chance = chance
         return new
 
@@ -121,6 +127,9 @@ class Game(ABC, Generic[V]):
     view_type: ClassVar[type[View]]
     rules_behind: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Phase -> numbers of the rules that are relevant for a person who has to choose in it."""
+    rule_events: ClassVar[Mapping[str, str | Callable[[str, dict[str, Any]], bool]]] = {}
+    """Number of a rule -> the kind of event that shows it at work, or a test of an event's kind and data. `arena
+    analyse` counts them."""
 
     settings: Mapping[str, Value]
     """Every option with its value."""
@@ -144,6 +153,7 @@ class Game(ABC, Generic[V]):
         """
         settings, contents = resolve(cls.title, cls.options, options or {}, files)
         key = (cls, tuple(settings.items()))
+        # By values, not by what was given: two ways to type the same options must give the same object.
         if key not in cls._configured:
             cls._configured[key] = cls(settings, contents)
         game: Self = cls._configured[key]
@@ -166,22 +176,38 @@ class Game(ABC, Generic[V]):
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> State[V]:
         """Return a new state, dealt, at its first choice. Set-up events go to `log`."""
 
+    def check_chance(self, chance: object) -> None:
+        """Raise a TypeError that says what `new` takes, unless this is a Chance."""
+        if not isinstance(chance, Chance):
+            raise TypeError(f"new(players, chance) takes a Chance, as in new(3, Chance(5)), not {chance!r}.")
+
     @abstractmethod
     def imagine(self, view: V, rng: Random) -> State[V]:
         """Return a complete state that gives the same view, its unknown part dealt by `rng`."""
 
     @abstractmethod
-    def render(self, view: V) -> str:
-        """Return the view as text for a person."""
+    def render(self, view: V, names: Sequence[str] = SEAT_NAMES) -> str:
+        """Return the view as text for a person; `names[seat]` is what each player is called."""
 
-    def event_text(self, event: Event) -> str:
-        """Return the event as a sentence for a person; it contains nothing that is not in the event."""
-        facts = ", ".join(f"{key} {value}" for key, value in event.data.items())
+    def event_text(self, event: Event, names: Sequence[str] = SEAT_NAMES) -> str:
+        """Return the event as a sentence for a person; it contains nothing that is not in the event and `names`, by
+        which it calls the players. "" leaves the event out of replays."""
+        facts = ", ".join(
+            [
+                names[value] if key == "seat" and isinstance(value, int) else f"{key} {value}"
+                for key, value in event.data.items()
+            ]
+        )
         return f"{event.kind}: {facts}" if facts else event.kind
 
-    def score_text(self, score: float) -> str:
-        """Return a score in the game's words, as `"12 nuggets"`: an int is the score of one match, a float a mean or
-        its error."""
+    def chapter(self, event: Event) -> str:
+        """Return a short name for the part of a match that this public event begins, as "round 4"; "" for most events.
+        Replays mark and jump to it."""
+        return ""
+
+    def score_text(self, score: int | float) -> str:
+        """Return a score in the game's words, as `"12 nuggets"`: an int is the score of one match or the difference
+        of two, so without a plus sign; a float is a mean or its error."""
         return f"{score:,}" if isinstance(score, int) else f"{score:,.1f}"
 
     def rules_text(self) -> str:
@@ -203,6 +229,28 @@ class Game(ABC, Generic[V]):
     def value_data(self) -> str:
         """Return the game's value function as `arena learn-values` wrote it; "" if it has none."""
         return ""
+
+    def score_bounds(self, players: int) -> tuple[int, int]:
+        """Return the lowest and the highest score that a seat can have, at any time."""
+        raise UsageError(f"{self.title} does not declare what scores are possible: its game has no score_bounds().")
+
+    def max_decisions(self, players: int) -> int:
+        """Return a number of choices, those with a single legal action included, that no match exceeds; a longer one
+        may be possible if it is less likely than 1 in 10**15."""
+        raise UsageError(f"{self.title} does not declare how long a match can be: its game has no max_decisions().")
+
+    def view_bounds(self, players: int) -> Mapping[str, int]:
+        """Return bounds that are narrower with these options and players than in the type of the view: the title of a
+        `Meta` and the highest number, or the greatest length, instead of that of the `Meta`."""
+        return {}
+
+    def encoding(self, players: int) -> tuple[EncodingPart | str, ...]:
+        """Return a compact numeric encoding of a view, for learning programs; () if the game has none.
+
+        The generic one is derived from the types of the view's fields (docs/encoding.md); a text is the name of a field
+        that is encoded as there.
+        """
+        return ()
 
     def components(self) -> dict[str, object]:
         """Return the data of the game that never changes in a match (its components), JSON-ready."""

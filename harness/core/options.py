@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import sha256
@@ -160,6 +161,19 @@ RESULTS, RESULTS_VARIABLE = "results", "ARENA_RESULTS"
 """Default folder that holds runs, and the environment variable that names another one."""
 
 
+_TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?", re.ASCII)
+
+
+def seconds_of(text: str) -> float:
+    """Return the seconds of a time like `1h30m`; raise UsageError for any other text."""
+    found = _TIME.fullmatch(text.replace(" ", ""))
+    parts = [float(part or 0) for part in found.groups()] if found else []
+    seconds = sum([part * unit for part, unit in zip(parts, (3600, 60, 1), strict=False)])
+    if not 0 < seconds < 1e9:
+        raise UsageError(f"{text!r} is no time for a run: write 2h, 1h30m or 45s.")
+    return seconds
+
+
 def default_results() -> str:
     """Return the folder that holds runs if none is given."""
     return os.environ.get(RESULTS_VARIABLE) or RESULTS
@@ -235,7 +249,7 @@ def _run_option(declared: Any) -> RunOption:
         text += f" Default: {declared.default}."
     return RunOption(
         name=declared.name,
-        key=declared.name.replace("_", "-"),
+        key=declared.name.removesuffix("_").replace("_", "-"),  # for_: `for` is a keyword of Python
         kind=kind,
         optional=optional,
         choices=choices,
@@ -308,7 +322,7 @@ class RunOptions(CommonLimits, frozen=True, kw_only=True):
     games: Annotated[Games, "A game to play; may be repeated. Default: all."] = ()
     bots: Annotated[
         Bots,
-        "NAME, NAME:key=value, file.py, folder/, '*.py', @list.txt or cmd:COMMAND; a name of your own before it: "
+        "NAME, NAME:key=value, file.py, folder/, '*.py', @list.txt or cmd:COMMAND; with another name: "
         "v2=file.py. May be repeated. Default: all quick ones.",
     ] = ()
     options: Annotated[
@@ -318,8 +332,18 @@ class RunOptions(CommonLimits, frozen=True, kw_only=True):
     ] = {}
     players: Annotated[int | None, "Bots at a table. Default: up to 4, as the game and the field allow."] = None
     deals: Annotated[
-        int, Meta(ge=1, le=MAX_DEALS), "Deals; every table plays each in every seating."
-    ] = DEFAULT_DEALS  # fmt: skip
+        Annotated[int, Meta(ge=1, le=MAX_DEALS)] | None,
+        f"Deals; every table plays each in every seating. Default: {DEFAULT_DEALS}.",
+    ] = None
+    for_: Annotated[
+        str | None,
+        Meta(title="a time like '2h' or '1h30m'", extra={"metavar": "TIME"}),
+        "Instead of --deals: as many deals as fit into this time (2h, 1h30m, 45s), by trial matches on this machine.",
+    ] = None
+    matches_each: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_DEALS)] | None,
+        "Instead of --deals: as many deals as it takes for each bot to play this many matches of each game.",
+    ] = None
     seed: Annotated[
         Annotated[int, Meta(ge=0, le=MAX_SEED)] | None, "Seed of all luck of the run. Default: random, and recorded."
     ] = None  # fmt: skip
@@ -351,6 +375,9 @@ class RunOptions(CommonLimits, frozen=True, kw_only=True):
     results: Annotated[str, Meta(title="a folder"), "The folder that holds runs."] = field(
         default_factory=default_results
     )
+    show_output: Annotated[
+        bool, "Print what bots print, besides keeping it in the run's folder (logs/BOT.log)."
+    ] = False  # fmt: skip
     strict: Annotated[
         bool, "Fail when a plugin is broken or a bot commits a fault, instead of warning."
     ] = False  # fmt: skip

@@ -5,14 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from harness.core.errors import UsageError
 from harness.core.game import Game
-from harness.core.records import GameRecord, MatchSpec, Option, Value
+from harness.core.options import MAX_DEALS
+from harness.core.records import MAX_SEATS, GameRecord, MatchSpec, Option, Value
 from harness.core.rng import Chance
 from harness.core.table import Table
 
@@ -65,7 +66,7 @@ class GamePlan(Struct, frozen=True):
     name: str
     rules: str
     settings: dict[str, Value]
-    players: int
+    players: Annotated[int, Meta(ge=1, le=MAX_SEATS)]
     entrants: tuple[str, ...]
 
     def seating(self, table: Sequence[str], luck: Chance, group: int, number: int) -> tuple[str, ...]:
@@ -86,7 +87,7 @@ class Plan(Struct, frozen=True):
     """Everything that determines a run: the same plan and bots give the same schedule and records."""
 
     games: tuple[GamePlan, ...]
-    deals: int
+    deals: Annotated[int, Meta(le=MAX_DEALS)]
     """Deals of the run; in swiss and knockout deals of every round, in a comparison the most matches."""
     seed: int
     format: str = "round-robin"
@@ -114,6 +115,7 @@ class Plan(Struct, frozen=True):
         return [*(self._stage(number) for number in range(len(self.before))), self]
 
     def _stage(self, number: int) -> Plan:
+        # Later entrants and candidates come after earlier ones, so each earlier plan is a prefix of this one.
         was = self.before[number]
         games = tuple(replace(game, entrants=game.entrants[: was.bots[game.name]]) for game in self.games)
         candidates = self.candidates[: was.candidates]
@@ -139,6 +141,27 @@ class DuplicateSet(NamedTuple):
     """Names the deal: sets of the same name have the same luck. A set has its own, unless tables are to be
     compared: matches of one deal are not independent, so shared deals say less about all deals."""
     seating: tuple[str, ...]
+
+    def rotations(self) -> list[tuple[str, ...]]:
+        """Return the seatings of its matches: every bot sits once in every seat."""
+        return [(*self.seating[turn:], *self.seating[:turn]) for turn in range(len(self.seating))]
+
+    def matches(self, game: GamePlan, luck: Chance, index: Iterator[int]) -> Iterator[MatchSpec]:
+        """Yield its matches with their places in the schedule; `luck` is that of the run."""
+        name = f"{game.name}-{self.group}.{self.number}"
+        seed = luck.derive("deal", game.name, *self.deal)
+        for turn, seats in enumerate(self.rotations(), 1):
+            yield MatchSpec(
+                id=f"{name}.{turn}",
+                index=next(index),
+                set=name,
+                game=game.name,
+                options=game.settings,
+                seed=seed,
+                seats=seats,
+                round=self.group,
+                table=self.number,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +286,7 @@ class Format:
     @property
     def design(self) -> Design:
         """What results decide in this format."""
+        # First: results that decide when to stop may decide who meets whom as well.
         return "anytime" if self.anytime else "seated" if self.adaptive else "fixed"
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from operator import itemgetter
-from typing import Generic, Literal, TypeVar
+from typing import Annotated, Final, Generic, Literal, TypeVar
+from zlib import crc32
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from harness.core.errors import StoreError
@@ -28,9 +28,8 @@ class Option(Struct, frozen=True):
     """One option of a game, a bot or a format, with what it allows.
 
     `kind` says how a text is read: "text", "int", "float", "bool", "file" (a path whose content becomes part of the
-    rules;
-    recorded by digest, so that a run can be replayed without the file), or "bot" (the name of an installed bot, got
-    with `bot_named`; "" is none).
+    rules; recorded by digest, so that a run can be replayed without the file), or "bot" (the name of an installed bot,
+    got with `bot_named`; "" is none).
     """
 
     name: str
@@ -64,6 +63,8 @@ class Fault(Struct, frozen=True, gc=False):
     """What was to be chosen, in the game's word for it; empty where nothing was, or where its process died over it."""
 
 
+# gc=False, also below: these values hold no reference cycles, and with millions of them in memory the collector would
+# walk through all of them again and again.
 class MatchSpec(Struct, frozen=True, gc=False):
     """One match to be played; two plays of the same spec give the same record, timing aside."""
 
@@ -93,34 +94,46 @@ class MatchSpec(Struct, frozen=True, gc=False):
         )  # fmt: skip
 
 
+MAX_SEATS: Final = 64
+"""Seats at a table of any game."""
+# Limits for what a file of other people may say: larger figures would overflow in sums and in named luck.
+Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Times = tuple[Annotated[float, Meta(ge=-1e9, le=1e9)], ...]
+"""Seconds by seat."""
+
+
+LAYOUT: Final = 3
+"""Version of the layout of run.json and games.jsonl."""
+
+
 class GameRecord(Struct, frozen=True, gc=False):
     """One finished match: a line of games.jsonl."""
 
     id: str
-    index: int
+    index: Int64
     set: str
     game: str
     rules: str
     options: dict[str, Value]
-    seed: int
-    seats: tuple[str, ...]
-    scores: tuple[int, ...]
+    seed: Int64
+    seats: Annotated[tuple[str, ...], Meta(max_length=MAX_SEATS)]
+    scores: tuple[Int64, ...]
     ranks: tuple[int, ...]
     ending: str
     actions: tuple[int, ...]
     """Codes of all decisions in order; forced choices are left out."""
-    decisions: tuple[int, ...]
+    decisions: tuple[Int64, ...]
     """Decisions made by each seat."""
-    time: tuple[float, ...] = ()
+    time: Times = ()
     """Seconds each seat thought in all."""
-    slowest: tuple[float, ...] = ()
+    slowest: Times = ()
     """Seconds of each seat's slowest decision."""
     faults: tuple[Fault, ...] = ()
-    cpu: tuple[float, ...] = ()
+    cpu: Times = ()
     """Seconds of processor time of each seat's processes; 0 for bots without a process, empty if all are."""
-    round: int = 0
+    round: Int64 = 0
     """Round and table of its `MatchSpec`."""
-    table: int = 0
+    table: Int64 = 0
 
     def has_stand_in(self, seat: int, decision: int) -> bool:
         """Return whether this decision of the seat was made at random, because its bot had failed."""
@@ -139,6 +152,16 @@ class GameRecord(Struct, frozen=True, gc=False):
     def without_timing(self) -> GameRecord:
         """Return the part that must be the same in every play of the match."""
         return replace(self, time=(), slowest=(), cpu=())
+
+
+SUMMED: Final = b',"sum":"%08x"}'
+"""The end of a line that has a checksum: CRC-32 of all bytes before this, in eight hexadecimal digits."""
+
+
+def with_sum(line: bytes) -> bytes:
+    """Return a JSON object in one line with its checksum as its last field."""
+    body = line[:-1]
+    return body + SUMMED % crc32(body)
 
 
 def belongs_to(record: GameRecord, spec: MatchSpec) -> bool:
@@ -171,13 +194,6 @@ def shares_ahead(ranks: tuple[int, ...]) -> tuple[float, ...]:
     return tuple((sum(rank > mine for rank in ranks) + 0.5 * (ranks.count(mine) - 1)) / others for mine in ranks)
 
 
-@lru_cache(maxsize=100_000)
-def order(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[bool, ...]]:
-    """Return the seats from first to last, and for each but the last whether the next one has the same rank."""
-    seats = sorted(range(len(ranks)), key=ranks.__getitem__)
-    return tuple(seats), tuple(ranks[a] == ranks[b] for a, b in pairwise(seats))
-
-
 # Results in schedule order. Matches end in any order, but ratings, digests and formats depend on the order of results.
 
 
@@ -193,13 +209,15 @@ class ReorderBuffer(Generic[Item]):
         self.due = due
         """The next place to be passed on."""
         self.waiting = waiting or {}
-        """Items that arrived before an earlier one, by place. Matches end nearly in order, so these are few."""
+        """Items that arrived before an earlier one, by place; at most about as many as a deal has matches."""
 
     def add(self, place: int, item: Item) -> list[Item] | None:
         """Return the items that can be passed on now, in order; None if this place already had an item."""
         if place == self.due:
             self.due += 1
             return [item, *self.pop_ready()] if self.waiting else [item]
+        # None, not an error: the caller knows what a second item means. For ratings it is an error, for a digest it
+        # counts.
         if place < self.due or place in self.waiting:
             return None
         self.waiting[place] = item
@@ -220,6 +238,7 @@ def in_schedule_order(records: Iterable[GameRecord]) -> Iterator[GameRecord]:
     """Yield records in schedule order, in which they are rated; those that wait for earlier ones lose their actions."""
     buffer = ReorderBuffer[GameRecord]()
     for record in records:
+        # Only records that have to wait: the others are passed on at once and cost no memory.
         early = record.index > buffer.due and record.actions
         ready = buffer.add(record.index, replace(record, actions=()) if early else record)
         if ready is None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
+from math import fsum
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from harness.core.action import View
 from harness.core.errors import StoreError, UsageError
 from harness.core.game import Game, State
 from harness.core.records import Value, ranks_of, shares_ahead
@@ -78,14 +80,16 @@ class Valuer:
         self.function = function
         self._sum = _compiled_sum(function.trees) if IS_COMPILED else _generated_sum(function.trees)
 
-    def shares(self, state: State[Any], expected: Sequence[float]) -> Sequence[float]:
-        """Return the share of the others that each seat will finish ahead of, given what was expected before the
-        match."""
+    def shares(
+        self, state: State[Any], expected: Sequence[float], views: Sequence[View] | None = None
+    ) -> Sequence[float]:
+        """Return the share of the others that each seat will finish ahead of, given what was expected before the match.
+        A caller that has the views of all seats can pass them."""
         # At the end nothing is to be predicted.
         if not state.legal:
             return shares_ahead(ranks_of(state.scores()))
-        guesses = [self.guess([*row, share]) for row, share in zip(feature_rows(state), expected, strict=True)]
-        shift = 0.5 - sum(guesses) / len(guesses)  # the shares of all seats average one half
+        guesses = [self.guess([*row, share]) for row, share in zip(feature_rows(state, views), expected, strict=True)]
+        shift = 0.5 - fsum(guesses) / len(guesses)  # the shares of all seats average one half
         return [guess + shift for guess in guesses]
 
     def guess(self, row: Sequence[float]) -> float:
@@ -123,9 +127,9 @@ def _branch(tree: Tree, level: int, leaf: int) -> str:
     return f"({yes} if x{tree.features[level]} > {float(tree.thresholds[level])!r} else {no})"
 
 
-def feature_rows(state: State[Any]) -> list[list[float]]:
+def feature_rows(state: State[Any], views: Sequence[View] | None = None) -> list[list[float]]:
     """Return a row of features for each seat."""
-    return state.game.features([state.view(seat) for seat in range(state.players)], state.scores())
+    return state.game.features(views or [state.view(seat) for seat in range(state.players)], state.scores())
 
 
 def read_value_function(data: str | bytes, where: str) -> ValueFunction:
@@ -148,6 +152,7 @@ def value_function_of(game: Game[Any], given: Mapping[str, ValueFunction]) -> Va
                 game=game.name,
             )
         function = read_value_function(data, f"What {game.title} brings")
+    # Another version of the rules is accepted, and `mismatch` says so; the number of features must fit.
     width = 1 + len(feature_rows(game.new(game.min_players, Chance(0)))[0])
     if function.game != game.name or function.features != width:
         raise UsageError(

@@ -17,9 +17,8 @@ from harness.core.options import MAX_WORKERS, BotLimits
 from harness.core.records import Fault, GameRecord, Isolation, MatchSpec
 from harness.isolation.launch import remove_stale_folders
 from harness.match.faults import Limits
-from harness.plugins.entrants import BotDescription, BotRef, Entrant
+from harness.plugins.entrants import BotDescription, BotRef, Entrant, is_confined
 from harness.plugins.features import EXECUTORS
-from harness.plugins.trust import is_confined
 
 # What every executor does and gets, and the executor of a run.
 #
@@ -107,7 +106,9 @@ class ExecutorSettings(NamedTuple):
     workers: int
     """Worker processes; 0 is this process only. On a cluster, of each node; 0 for one a thread of its Dask worker."""
     logs: Path | None = None
-    """Folder for what sandboxed bots print, which is discarded without one."""
+    """Folder for what bots print. Without one it goes to stderr, except for that of sandboxed bots."""
+    show_output: bool = False
+    """Whether it goes to stderr, too."""
     cluster: ClusterChoice = HERE
 
 
@@ -127,7 +128,7 @@ class Executor(ABC):
 
     def __init__(self, roster: Roster, should_stop: Callable[[], bool]) -> None:
         self.roster, self.should_stop = roster, should_stop
-        self.tell: Callable[[str], None] = lambda _sentence: None
+        self.report: Callable[[str], None] = lambda _sentence: None
         """Prints a sentence for the user; set by the caller."""
         self.losses: list[WorkerLoss] = []
         """Workers that died or were killed."""
@@ -174,10 +175,11 @@ def choose_executor(
     should_stop: Callable[[], bool] = lambda: False,
     logs: Path | None = None,
     cluster: ClusterChoice = HERE,
+    show_output: bool = False,
 ) -> Executor:
     """Return the executor for this number of workers (0: this process, None: one for each core), or for a cluster.
 
-    `logs` is the folder for what sandboxed bots print.
+    `logs` is the folder for what bots print; `show_output` prints it, too.
     """
     if workers and not CAN_FORK:
         raise UsageError("Worker processes need Linux, macOS or another Unix.", fix="no-workers")
@@ -186,9 +188,9 @@ def choose_executor(
     kind = "cluster" if cluster.address else "local" if workers else "serial"
     module, _, name = EXECUTORS[kind].partition(":")
     executor: type[Executor] = getattr(load_cluster(module) if cluster.address else import_module(module), name)
-    settings = ExecutorSettings(limits, _times(limits), workers, logs, cluster)
+    settings = ExecutorSettings(limits, _times(limits), workers, logs, show_output, cluster)
     if not executor.elsewhere:
-        roster = isolated(roster, limits, logs)
+        roster = isolated(roster, limits, logs, show_output)
     remove_stale_folders()  # of earlier processes: ours are locked
     return executor.open(roster, settings, should_stop)
 
@@ -215,7 +217,7 @@ def expect_workers(workers: int | None, clean: bool = False) -> None:
         forkserver.start_forkserver(clean)
 
 
-def isolated(roster: Roster, limits: BotLimits, logs: Path | None = None) -> Roster:
+def isolated(roster: Roster, limits: BotLimits, logs: Path | None = None, show_output: bool = False) -> Roster:
     """Return the roster with programs and isolated bots in separate processes, as a run's limits demand."""
     apart = any(entrant.isolated or entrant.untrusted for entrant in roster.entrants.values())
     if limits.isolate in ("auto", "off") and not apart:
@@ -230,6 +232,7 @@ def isolated(roster: Roster, limits: BotLimits, logs: Path | None = None) -> Ros
         limits.memory,
         threads=limits.threads,
         logs=str(logs or ""),
+        show=show_output,
         keep=limits.keep_processes,
         ponder=limits.ponder,
     )
@@ -260,6 +263,8 @@ class SandboxLoader(NamedTuple):
     """The registry's way to bots outside this process (`harness.plugins.entrants.RemoteLoader`)."""
 
     isolate: Isolation = "auto"
+    recorded: tuple[BotDescription, ...] = ()
+    """Descriptions of the bots of a file, if a league has recorded them."""
 
     def loads_here(self, untrusted: str) -> bool:
         """Return whether a Python file is loaded in this process: the user's own, unless all bots are isolated."""
@@ -272,7 +277,7 @@ class SandboxLoader(NamedTuple):
         return enter_command(ref, self.isolate)
 
     def bots_in(self, path: str) -> list[BotDescription]:
-        """Return the bots of a file, described by a separate process."""
+        """Return the bots of a file, described by a separate process unless there are recorded descriptions."""
         from harness.isolation.entrants import bots_in
 
-        return bots_in(path, self.isolate)
+        return list(self.recorded) or bots_in(path, self.isolate)

@@ -8,7 +8,6 @@ process and load their bots themselves (`worker`).
 from __future__ import annotations
 
 import atexit
-import ctypes
 import os
 import pickle
 import select
@@ -24,8 +23,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from harness.isolation import seccomp
 from harness.isolation.accounting import children_of
 from harness.plugins.bot_files import OURS
+
+if sys.platform != "win32":
+    import resource
 
 # Server side: the clean process. It forks a worker for each request and reports exits.
 
@@ -34,12 +37,13 @@ HEADER = struct.Struct("<q")
 """Before a request: its length in bytes."""
 REPLY = struct.Struct("<qq")
 """A process id and its exit code, or STARTED for a process that was just forked."""
-STARTED = 1 << 40
+STARTED = 1 << 40  # no exit code is that large
 MAX_FDS = 8
 
 
 def preload() -> None:
     """Import what every worker needs, so that forked workers have it already."""
+    # Arena's own bots only: they start no threads. Other bots are loaded by the workers.
     for name in ("harness.executors.worker", *OURS):
         with suppress(Exception):  # the command that uses the plugin reports the error
             offered = getattr(import_module(name), "arena_bots", tuple)
@@ -88,6 +92,7 @@ def _fork_worker(sock: socket.socket, ours: set[int]) -> bool:
         request = _read_exactly(sock, HEADER.unpack(header + _read_exactly(sock, HEADER.size - len(header)))[0])
     except OSError:
         return False
+    # Safe without exec: this process has one thread, and no bot has run in it.
     pid = os.fork()
     if not pid:
         _run_worker(sock, ours, request, fds)
@@ -134,36 +139,26 @@ def _read_exactly(sock: socket.socket, size: int) -> bytes:
 # Process utilities: exit with the parent, limit memory, find and kill orphans.
 
 
-PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
-
-
-def _prctl(option: int, value: int) -> None:
-    """Call prctl on Linux; do nothing on other systems."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
-
-
 def die_with_parent() -> None:
     """Have the kernel kill this process when its parent dies."""
     parent = os.getppid()
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    with suppress(OSError):  # not on Linux
+        seccomp.prctl(seccomp.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent died before the call
         os._exit(1)
 
 
 def set_subreaper(on: bool) -> None:
     """Make orphaned descendants children of this process, so that kill_orphans can find them."""
-    _prctl(PR_SET_CHILD_SUBREAPER, int(on))
+    with suppress(OSError):  # not on Linux
+        seccomp.prctl(seccomp.PR_SET_CHILD_SUBREAPER, int(on))
 
 
 def limit_memory(megabytes: int) -> None:
     """Limit the address space of this process; an allocation beyond it raises MemoryError."""
     if megabytes and sys.platform != "win32":
-        import resource  # Unix only
-
         size = megabytes * 1024 * 1024
+        # The hard limit stays as it is: the processes of isolated bots, which this worker starts, set their own.
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (size if hard == resource.RLIM_INFINITY else min(size, hard), hard))
 

@@ -7,6 +7,7 @@ import selectors
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from time import monotonic, perf_counter, sleep
 from typing import Self
@@ -34,14 +35,18 @@ from harness.executors.worker import (
     STOP,
     RosterPayload,
     WorkerStatus,
+    limit_output,
     main,
     map_status,
     new_status,
+    output_file,
     pack_roster,
+    take_output,
 )
 from harness.isolation.accounting import children_of, processor_time
 from harness.match.faults import Limits
 from harness.match.referee import MIN_CPU_SHARE
+from harness.match.stdio import SHOWN, UNKNOWN, BotLogs, TaggedLines
 
 # Batching: how many matches are queued at a worker, and how long finished lines may accumulate.
 
@@ -126,14 +131,18 @@ RECORD_PREFIX = b'{"id":"'
 class WorkerHandle:
     """The parent's side of one worker."""
 
-    def __init__(self, stopped: bool, *args: RosterPayload | Limits | int) -> None:
+    def __init__(self, stopped: bool, logs: BotLogs, *args: RosterPayload | Limits | int) -> None:
         """Start a worker; `args` are those of its `main`."""
         jobs, self.jobs = multiprocess.Pipe(duplex=False)
         self.lines, lines = multiprocess.Pipe(duplex=False)
         memory = new_status()
         self.status = map_status(memory)
         self.status[STOP] = stopped
-        self.process = forkserver.start_process(main, [jobs.fileno(), lines.fileno(), memory], *args)
+        self.logs = logs
+        self.output = output_file()
+        """File for what is written to descriptors 1 and 2 of the worker."""
+        fds = [jobs.fileno(), lines.fileno(), memory, self.output]
+        self.process = forkserver.start_process(main, fds, logs, *args)
         # The worker has copies of its ends. If the parent kept them open, the pipes would not end when the worker dies.
         os.close(memory)
         jobs.close()
@@ -174,6 +183,7 @@ class WorkerHandle:
         self.process.wait()
         self.jobs.close()
         self.lines.close()
+        os.close(self.output)
 
 
 class LocalPool(Executor):
@@ -189,12 +199,13 @@ class LocalPool(Executor):
         threads: int = 1,
         sweep: bool = False,
         should_stop: Callable[[], bool] = lambda: False,
+        logs: BotLogs = SHOWN,
     ) -> None:
         """`memory` is megabytes a worker, `threads` the size of native thread pools; `sweep` kills processes that bots
-        leave behind; `should_stop` is polled."""
+        leave behind; `should_stop` is polled; `logs` says where output of bots goes."""
         super().__init__(roster, should_stop)
         self.size, self.sweep = workers, sweep
-        self.limits, self.memory, self.threads = limits, memory, threads
+        self.limits, self.memory, self.threads, self.logs = limits, memory, threads, logs
         self._payload: RosterPayload | None = None
         self._workers: dict[int, WorkerHandle] = {}
         self._selector = selectors.DefaultSelector()
@@ -211,7 +222,8 @@ class LocalPool(Executor):
     def open(cls, roster: Roster, settings: ExecutorSettings, should_stop: Callable[[], bool]) -> Self:
         """Return the pool for a run; it kills what bots fork and leave behind."""
         times, memory, threads = settings.times, settings.limits.memory, settings.limits.threads
-        return cls(roster, times, settings.workers, memory, threads, sweep=True, should_stop=should_stop)
+        logs = BotLogs(settings.logs, settings.show_output)
+        return cls(roster, times, settings.workers, memory, threads, sweep=True, should_stop=should_stop, logs=logs)
 
     def __enter__(self) -> Self:
         self._payload = pack_roster(self.roster)
@@ -283,7 +295,7 @@ class LocalPool(Executor):
 
     def _start_worker(self) -> WorkerHandle:
         assert self._payload is not None, "a pool is used as a context manager"
-        worker = WorkerHandle(self._stopped, self._payload, self.limits, self.memory, self.threads)
+        worker = WorkerHandle(self._stopped, self.logs, self._payload, self.limits, self.memory, self.threads)
         self._workers[worker.fd] = worker
         self._selector.register(worker.fd, selectors.EVENT_READ)
         return worker
@@ -346,10 +358,13 @@ class LocalPool(Executor):
     def _worker_died(self, worker: WorkerHandle, waiting: Iterator[Job]) -> None:
         """Decide what becomes of the match that a dead worker was playing, and replace the worker."""
         if worker.pending and not self._stopped:
-            asking = WorkerStatus(worker.status)
+            asking = WorkerStatus.read(worker.status)
             job = worker.pending.popleft()
             # The status may still name a seat of an earlier match: between two matches no bot is being asked.
             seat = asking.seat if asking.match == job.spec.index else None
+            if text := take_output(worker.output):  # such as the last words of a library that crashed
+                bot = UNKNOWN if seat is None else job.spec.seats[seat]
+                TaggedLines(partial(self.logs.append, bot)).add(f"[{job.spec.id}] ".encode(), text + b"\n")
             forkserver.kill_group(worker.pid)
             code = worker.process.wait()
             again, what = self._crashes.record_crash(job, seat, asking.decision, worker.overdue, code, worker.idle)
@@ -370,7 +385,8 @@ class LocalPool(Executor):
         """Find dead workers whose pipe is kept open by a child, and kill workers past their deadline."""
         now = perf_counter()
         for worker in list(self._workers.values()):
-            asking = WorkerStatus(worker.status)
+            limit_output(worker.output)
+            asking = WorkerStatus.read(worker.status)
             if worker.first_seen is None or worker.first_seen[0] != asking:
                 worker.first_seen = asking, now, processor_time(worker.pid)
             # The exit and the last lines can arrive together: read the pipe first, so that a finished match is not

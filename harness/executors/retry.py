@@ -59,6 +59,7 @@ class CrashTracker:
             if idle and (job.spec.id, seat) not in self._overdue_once:
                 self._overdue_once.add((job.spec.id, seat))
                 return CrashVerdict(again, "overdue, but hardly any processor time was used; played again")
+            # At once, unlike a crash: a replay would hang again and cost the time limit once more.
             detail = "did not return in time; its process was killed"
             return CrashVerdict(self._forfeit(again, Fault(seat, "timeout", decision, detail)), "overdue")
         crashes = self._crashes.setdefault(job.spec.id, [])
@@ -71,6 +72,7 @@ class CrashTracker:
             return CrashVerdict(None, f"died {len(crashes)} times, mostly with no bot being asked ({cause}); given up")
         if seat is None:
             return CrashVerdict(again, f"died with no bot being asked ({cause}); played again")
+        # A replay makes the same decisions, so an accident hardly hits the same one twice.
         if repeated:
             fault = Fault(seat, "crash", decision, f"its process died twice at this decision: {cause}")
             return CrashVerdict(self._forfeit(again, fault), f"crash ({cause})")
@@ -136,6 +138,7 @@ def play_with_retry(
         if keys <= seen:
             break
         seen |= keys
+        # A process that was kept from an earlier match may carry the cause of the fault, so none plays the replay.
         for fault in doubts:
             seats[fault.seat].start_afresh()
     return record

@@ -24,14 +24,14 @@ from multiprocess.connection import Connection
 from harness.core.bot import Bot, DecisionNotes, encode_notes
 from harness.core.errors import UsageError
 from harness.core.game import Game
-from harness.core.records import MatchSpec
+from harness.core.records import MAX_SEATS, MatchSpec
 from harness.executors import forkserver
 from harness.executors.base import Job, Roster, encode
 from harness.executors.retry import play_with_retry
 from harness.isolation.launch import thread_variables
 from harness.match.faults import BotFault, Limits, detail_of, kind_of
-from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, MAX_SEATS, SLOTS
-from harness.match.stdio import MatchStdout, refuse_breakpoints
+from harness.match.referee import ASKING, DEADLINE, IDLE, MATCH, SLOTS
+from harness.match.stdio import MAX_PRINTED_BYTES, BotLogs, MatchStdout, refuse_breakpoints
 from harness.plugins.bot_files import class_digest, load_file
 from harness.plugins.discovery import plugin_contents
 from harness.plugins.entrants import BotDescription, BotRef, Entrant
@@ -183,27 +183,21 @@ def map_status(descriptor: int) -> memoryview[float]:
     return memoryview(mmap.mmap(descriptor, len(_INITIAL_STATUS))).cast("d")
 
 
-class WorkerStatus:
+class WorkerStatus(NamedTuple):
     """A worker's status at one moment."""
 
-    __slots__ = ("deadline", "decision", "match", "seat")
+    match: int
+    seat: int | None
+    """None while no bot is being asked."""
+    decision: int
+    deadline: float
 
-    def __init__(self, status: Any) -> None:
+    @classmethod
+    def read(cls, status: memoryview[float]) -> WorkerStatus:
+        """Return the status that is in the shared memory now."""
         code = int(status[ASKING])
-        self.match = int(status[MATCH])
-        self.deadline = float(status[DEADLINE])
-        self.decision, seat = divmod(code, MAX_SEATS)
-        self.seat: int | None = None if code == IDLE else seat
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, WorkerStatus) and self.key == other.key and self.deadline == other.deadline
-
-    __hash__ = None  # type: ignore[assignment]  # a reading is compared, never kept in a set
-
-    @property
-    def key(self) -> tuple[int, int | None, int]:
-        """Match, seat (None: no bot is being asked) and decision."""
-        return self.match, self.seat, self.decision
+        decision, seat = divmod(code, MAX_SEATS)
+        return cls(int(status[MATCH]), None if code == IDLE else seat, decision, status[DEADLINE])
 
 
 # The worker process: reads jobs from one pipe, writes the lines of finished matches to another.
@@ -219,35 +213,85 @@ RETIRE_AT_MEMORY_SHARE = 0.7
 """Share of the memory limit above which a worker asks to be replaced between two matches."""
 
 
-def main(fds: Sequence[int], payload: RosterPayload, limits: Limits, memory: int, threads: int) -> None:
+# Output that bots and their libraries write to descriptors 1 and 2, past sys.stdout, goes to a file without a name.
+
+
+MAX_OUTPUT_BYTES = 10_000_000
+"""Size above which the parent empties the file in the middle of a match."""
+
+
+def output_file() -> int:
+    """Return a file descriptor for the output of one worker."""
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def limit_output(descriptor: int) -> None:
+    """Empty the file if it is too large."""
+    if os.fstat(descriptor).st_size > MAX_OUTPUT_BYTES:
+        _empty(descriptor)
+
+
+def take_output(descriptor: int) -> bytes:
+    """Return the first bytes of what was written since the last call; more than is kept of one match."""
+    if not os.fstat(descriptor).st_size:
+        return b""
+    text = os.pread(descriptor, MAX_PRINTED_BYTES + 1, 0)
+    _empty(descriptor)
+    return text
+
+
+def _empty(descriptor: int) -> None:
+    os.ftruncate(descriptor, 0)
+    os.lseek(descriptor, 0, os.SEEK_SET)  # also for descriptors 1 and 2 of the worker, which are copies of this one
+
+
+def main(fds: Sequence[int], logs: BotLogs, payload: RosterPayload, limits: Limits, memory: int, threads: int) -> None:
     """Play until there are no more jobs, in a process and session started for this worker.
 
-    The descriptors are the pipe for jobs, the pipe for finished lines, and the shared status. `memory` is megabytes (0:
-    no limit), `threads` the size of native thread pools.
+    The descriptors are the pipe for jobs, the pipe for finished lines, the shared status, and the file for output.
+    `memory` is megabytes (0: no limit), `threads` the size of native thread pools.
     """
     me = os.getpid()
+    err = sys.stderr
     try:
         jobs, lines, status = Connection(fds[0], writable=False), fds[1], map_status(fds[2])
+        output = -1 if logs.show else fds[3]
+        err = open(os.dup(2), "w", encoding="utf-8")  # noqa: PTH123, SIM115 - a descriptor, kept to the end
         # The descriptor of the status is closed here: the mapping does not need it.
-        _set_up_process(memory, keep=set(fds[:2]))
+        _set_up_process(memory, keep={*fds[:2], fds[3], err.fileno()}, output=output)
         refuse_breakpoints()
         os.environ.update(thread_variables(threads))
         roster = unpack_roster(payload)
-        _MatchLoop(jobs, lines, status, roster, limits, memory).run()
+        _MatchLoop(jobs, lines, status, roster, limits, memory, logs, output).run()
         roster.close()
     except BaseException:
         if os.getpid() == me:  # otherwise a bot forked this process, and it must not print in the worker's name
+            sys.stderr = err
             sys.excepthook(*sys.exc_info())
+            err.flush()
     finally:
         os._exit(0)  # do not wait for threads that bots left running
 
 
 class _MatchLoop:
     def __init__(
-        self, jobs: Any, out: int, status: memoryview[float], roster: Roster, limits: Limits, memory: int
+        self,
+        jobs: Any,
+        out: int,
+        status: memoryview[float],
+        roster: Roster,
+        limits: Limits,
+        memory: int,
+        logs: BotLogs,
+        output: int,
     ) -> None:
         self.jobs, self.out, self.status = jobs, out, status
         self.roster, self.limits, self.memory = roster, limits, memory
+        self.logs, self.output = logs, output
+        self.printed: MatchStdout | None = None
+        self.writes_past_python = False
+        """Whether a bot has written to a descriptor: from then on the file is read after each answer."""
         os.register_at_fork(after_in_child=self._detach_forked_child)
 
     def _detach_forked_child(self) -> None:
@@ -273,11 +317,12 @@ class _MatchLoop:
         """Play one match and return whether this worker can play another."""
         spec = job.spec
         self.status[MATCH] = spec.index
-        printed = sys.stdout = sys.stderr = MatchStdout(spec, self.status)
-        audit = self._check_pipes if job.again else None
+        self.printed = printed = sys.stdout = sys.stderr = MatchStdout(spec, self.status, logs=self.logs)
+        audit = self._check_pipes if job.again else self._take_output if self.writes_past_python else None
         self._load_bots(spec)
         notes: list[DecisionNotes] = []
         record = play_with_retry(job, self.roster, self.limits, self.status, audit, notes)
+        self._take_output()
         printed.end()
         seats = [self.roster.entrants[name] for name in spec.seats]
         short = any(fault.kind == "memory" and not seats[fault.seat].isolated for fault in record.faults)
@@ -309,6 +354,12 @@ class _MatchLoop:
                 self.status[ASKING] = IDLE
                 gc.freeze()  # the collector need not scan loaded modules again
 
+    def _take_output(self) -> None:
+        """Add what was written to descriptors to the output of the bot that is asked."""
+        if self.output >= 0 and self.printed and (text := take_output(self.output)):
+            self.printed.add(text)
+            self.writes_past_python = True
+
     def _check_pipes(self) -> None:
         """Exit at once if a bot has closed the worker's pipes, so that the crash happens at the decision of that bot.
 
@@ -326,13 +377,15 @@ class _MatchLoop:
             data = data[os.write(self.out, data) :]
 
 
-def _set_up_process(memory: int, keep: set[int]) -> None:
+def _set_up_process(memory: int, keep: set[int], output: int) -> None:
     forkserver.die_with_parent()
     # The parent kills the whole group, and with it what bots forked. Ctrl-C at the terminal reaches the parent only.
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     # Bots may print to descriptor 1 or read descriptor 0; neither belongs to them.
+    if output >= 0:
+        os.dup2(output, 2)
     os.dup2(2, 1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

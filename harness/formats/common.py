@@ -1,20 +1,16 @@
-"""Code shared by formats: rounds, tables of extended runs, and checks of plans that extend a run."""
+"""Code shared by formats: rounds, and checks of plans that extend a run."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, repeat, zip_longest
-from math import comb
-
-from msgspec.structs import replace
+from itertools import islice, zip_longest
 
 from harness.core.errors import StoreError, UsageError
-from harness.core.plan import DuplicateSet, GamePlan, OpenRound, Plan, PlanBefore
+from harness.core.plan import DuplicateSet, GamePlan, OpenRound, Plan
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
-from harness.formats.round_robin import tables_by_deal, tables_per_deal
 
 # Points, seatings, and playing all deals of a round.
 
@@ -42,17 +38,16 @@ class Tally:
         return self.points / self.most if self.most else 0.5
 
 
-def tally(records: Iterable[GameRecord], into: dict[str, Tally]) -> None:
-    """Add the results to the bots' tallies; each bot of a record must have one."""
-    for record in records:
-        failed = {fault.seat for fault in record.faults}
-        for seat, name in enumerate(record.seats):
-            rank, mine = record.ranks[seat], into[name]
-            others = [*record.ranks[:seat], *record.ranks[seat + 1 :]]
-            mine.points += sum([1.0 if rank < other else 0.5 if rank == other else 0.0 for other in others])
-            mine.most += len(others)
-            mine.score += record.scores[seat]
-            mine.faults += seat in failed
+def add_to_tallies(record: GameRecord, tallies: dict[str, Tally]) -> None:
+    """Add a result to the bots' tallies; each bot of the record must have one."""
+    failed = {fault.seat for fault in record.faults}
+    for seat, name in enumerate(record.seats):
+        rank, mine = record.ranks[seat], tallies[name]
+        others = [*record.ranks[:seat], *record.ranks[seat + 1 :]]
+        mine.points += sum([1.0 if rank < other else 0.5 if rank == other else 0.0 for other in others])
+        mine.most += len(others)
+        mine.score += record.scores[seat]
+        mine.faults += seat in failed
 
 
 def play_round(
@@ -74,7 +69,7 @@ class _RoundInBatches(OpenRound):
         return list(islice(self._sets, self._size))
 
     def add_result(self, record: GameRecord) -> None:
-        tally([record], self._tallies)
+        add_to_tallies(record, self._tallies)
 
 
 def batch_sizes(tables: int, game: GamePlan, plan: Plan) -> Iterator[int]:
@@ -98,25 +93,26 @@ def _sets(
             yield DuplicateSet(number, count, (deal, place), game.seating(table, luck, number, count))
 
 
-class RoundRecords:
-    """The results of one game: the tally of each bot in each round."""
+class RoundTracker:
+    """Base of trackers of formats with rounds: the tally of each bot of one game in each round."""
 
-    def __init__(self) -> None:
+    def __init__(self, game: GamePlan, plan: Plan) -> None:
+        self.game, self.plan = game, plan
         self.matches: Counter[int] = Counter()
         """Round -> number of its matches added so far."""
         self.tallies: dict[int, dict[str, Tally]] = {}
 
     def add(self, record: GameRecord) -> None:
-        """Add a record to its round."""
+        """Add a match to its round."""
         number = record.round
         self.matches[number] += 1
         played = self.tallies.setdefault(number, {})
         for name in record.seats:
             if name not in played:
                 played[name] = Tally(opponents=[other for other in record.seats if other != name])
-        tally([record], played)
+        add_to_tallies(record, played)
 
-    def of(self, number: int, game: str, bots: Collection[str], every: bool = False) -> dict[str, Tally]:
+    def tallies_of(self, number: int, bots: Collection[str], every: bool = False) -> dict[str, Tally]:
         """Return the tallies of a round in which these bots play.
 
         Raise StoreError if other bots have records there, or if `every` is set and a bot has none.
@@ -124,8 +120,8 @@ class RoundRecords:
         played = self.tallies.get(number, {})
         if not played.keys() <= set(bots) or (every and len(played) < len(bots)):
             raise StoreError(
-                f"Round {number} of {game} has records of others than those who should play there: 'arena verify' says "
-                "which records are not the run's."
+                f"Round {number} of {self.game.name} has records of bots that do not play in it: "
+                "'arena verify' says which records are not the run's."
             )
         return played
 
@@ -144,108 +140,6 @@ def still_to_play(number: int, rounds: int, played: int, matches: int) -> str:
     return f"{text}."
 
 
-# Tables of an extended run: more deals, and bots that joined late.
-#
-# Matches planned before an extension never change, because their records may exist already. In each of the earlier
-# deals, a late bot sits with the earlier bots as often as these sit themselves; its tables come after all other tables
-# of the deal. The new deals follow, with all bots. If deals have a sample of tables, each extension is balanced
-# separately.
-
-
-TableList = list[list[str]]
-FieldOf = Callable[[GamePlan, Plan], Sequence[str]]
-"""Function that returns the bots of a game that are combined into tables: all, or all but the candidates."""
-
-
-class GrowingTables:
-    """The tables of one game in an extended plan, each with `seats` bots of the field."""
-
-    def __init__(self, game: GamePlan, plan: Plan, seats: int, field: FieldOf) -> None:
-        self._name, self._plan, self._seats, self._asked = game.name, plan, seats, plan.whole("tables")
-        self._bots = field(game, plan)
-        self._before: GrowingTables | None = None
-        self.newcomers: Sequence[str] = ()
-        """Bots of the field that joined with the last extension."""
-        if plan.before:
-            was = plan.stages()[-2]
-            self._before = GrowingTables(next(one for one in was.games if one.name == game.name), was, seats, field)
-            self.newcomers = self._bots[len(self._before._bots) :]
-
-    def late(self, luck: Chance) -> Iterator[tuple[TableList, TableList]]:
-        """Yield the old and the new tables of each deal from before the last extension."""
-        if self._before is None:
-            return
-        deals, stage = self._plan.deals_before, len(self._plan.before)
-        ways: list[tuple[str, Iterator[TableList]]] = []
-        for bot, many in zip(self.newcomers, self._late_tables(), strict=True):
-            # Newcomers join one after the other: each may sit with those before it, so no table is drawn twice.
-            others = self._bots[: len(self._before._bots) + len(ways)]
-            rng = luck.rng("late", self._name, stage, bot)
-            # With one seat per table the late bot plays alone.
-            company = tables_by_deal(others, self._seats - 1, many, deals, rng) if self._seats > 1 else repeat([[]])
-            ways.append((bot, iter(company)))
-        for old in self._before._all(luck):
-            yield old, [[*table, bot] for bot, company in ways for table in next(company)]
-
-    def _all(self, luck: Chance) -> Iterator[TableList]:
-        """Yield all tables of each deal, in the order of their numbers."""
-        for old, new in self.late(luck):
-            yield old + new
-        stage = [len(self._plan.before)] if self._plan.before else []
-        rng = luck.rng("tables", self._name, *stage)
-        yield from tables_by_deal(self._bots, self._seats, self._asked, self._new_deals, rng)
-
-    def count(self) -> int:
-        """Return the number of tables of all deals together."""
-        before = self._before.count() if self._before else 0
-        return before + self._new_deals * self._per_deal + self._plan.deals_before * sum(self._late_tables())
-
-    @property
-    def is_sampled(self) -> bool:
-        """Whether the deals since the last extension have a sample of all possible tables."""
-        return self._per_deal < comb(len(self._bots), self._seats)
-
-    @property
-    def _new_deals(self) -> int:
-        return self._plan.deals - self._plan.deals_before
-
-    @property
-    def _per_deal(self) -> int:
-        return tables_per_deal(len(self._bots), self._seats, self._asked, max(1, self._new_deals))
-
-    def _late_tables(self) -> list[int]:
-        """Return the tables of each newcomer in each earlier deal: all possible ones, or as many as other bots have."""
-        found = []
-        first = len(self._bots) - len(self.newcomers)
-        for others in range(first, first + len(self.newcomers)):
-            tables = tables_per_deal(others + 1, self._seats, self._asked, max(1, self._plan.deals_before))
-            with_it = comb(others, self._seats - 1)
-            is_whole = tables == comb(others + 1, self._seats)
-            found.append(with_it if is_whole else min(with_it, max(1, round(tables * self._seats / (others + 1)))))
-        return found
-
-
-def grown(plan: Plan, asked: Plan, field: FieldOf, beside: int) -> Plan:
-    """Return the plan that extends a run from `plan` to `asked`; raise UsageError if the options differ.
-
-    `beside` is the number of seats at each table that are not taken by bots of the field.
-    """
-    if asked.settings != plan.settings:
-        raise UsageError(
-            f"The options of a {plan.format} decide who met whom from the first deal on: they stay as they are."
-        )
-    sampled = any(GrowingTables(game, plan, game.players - beside, field).is_sampled for game in plan.games)
-    if asked.games == plan.games and not sampled:
-        # More deals with all tables and the same bots: the same schedule as if they had been requested at first.
-        return replace(asked, before=plan.before)
-    return replace(asked, before=(*plan.before, smaller(plan)))
-
-
-def smaller(plan: Plan) -> PlanBefore:
-    """Return the size of a plan: its deals, bots and candidates."""
-    return PlanBefore(plan.deals, {game.name: len(game.entrants) for game in plan.games}, len(plan.candidates))
-
-
 # Extensions of adaptive formats: allowed if all matches keep their places in the schedule.
 
 
@@ -254,35 +148,25 @@ SizesOf = Callable[[GamePlan, Plan], Iterator[int] | None]
 
 def longer_swiss(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
     """Return the plan of a swiss with more rounds; raise UsageError for any other change."""
-    _same_field(plan, asked, "its rounds were seated without the late bots")
+    same_field(plan, asked, "its rounds were seated without the late bots")
     if asked.deals != plan.deals:
         raise UsageError(
             f"The deals of a swiss are those of every round, and each round was seated by all deals of those before: "
             f"they stay {plan.deals}. It can have more rounds.",
             fix="more-rounds",
         )
-    _same_settings(plan, asked, "rounds")
+    same_settings(plan, asked, "rounds")
     return _same_places(plan, asked, sizes, "rounds")
 
 
 def longer_ladder(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
     """Return the plan of a ladder with more deals, one round each; raise UsageError for any other change."""
     why = "what it claims, it tests from the first match on, for all pairs of its bots"
-    _same_field(plan, asked, why, " A ladder with the goal newcomer places new bots among old ones.")
-    _same_settings(plan, asked)
+    same_field(plan, asked, why, " A ladder with the goal newcomer places new bots among old ones.")
+    same_settings(plan, asked)
     if plan.number("until-separated"):
         raise UsageError("This ladder ends when its goal is reached, or at max-matches: no number of deals ends it.")
     return _same_places(plan, asked, sizes, "deals")
-
-
-def longer_comparison(plan: Plan, asked: Plan) -> Plan:
-    """Return the plan of a comparison with more matches; raise UsageError for a change of its bots or options.
-
-    More matches are always allowed: the result is valid whenever the comparison stops.
-    """
-    _same_field(plan, asked, "it is about two bots")
-    _same_settings(plan, asked, "thorough")
-    return asked
 
 
 def no_longer_knockout(_plan: Plan, _asked: Plan) -> Plan:
@@ -293,7 +177,8 @@ def no_longer_knockout(_plan: Plan, _asked: Plan) -> Plan:
     )
 
 
-def _same_field(plan: Plan, asked: Plan, why: str, instead: str = "") -> None:
+def same_field(plan: Plan, asked: Plan, why: str, instead: str = "") -> None:
+    """Raise UsageError, which says `why` and what to do `instead`, if bots would join or leave a run."""
     if asked.games != plan.games or asked.candidates != plan.candidates:
         raise UsageError(
             f"No bot can join a {plan.format} late: {why}. Play a gauntlet with it as the candidate, or another run "
@@ -301,7 +186,8 @@ def _same_field(plan: Plan, asked: Plan, why: str, instead: str = "") -> None:
         )
 
 
-def _same_settings(plan: Plan, asked: Plan, *but: str) -> None:
+def same_settings(plan: Plan, asked: Plan, *but: str) -> None:
+    """Raise UsageError if an option of the format changes, apart from those that may."""
     changed = [name for name, value in asked.settings.items() if value != plan.settings.get(name) and name not in but]
     if changed:
         allowed = f"; it can have more {', '.join(but)}" if but else ""
@@ -319,7 +205,7 @@ def _same_places(plan: Plan, asked: Plan, sizes: SizesOf, what: str) -> Plan:
             f"is possible with more {what}, not with fewer, and where {so_that}."
         )
     if next(new, None) is None:
-        raise UsageError(f"This {plan.format} gets not one match more by that.")
+        raise UsageError(f"That adds no match to this {plan.format}.")
     return asked
 
 

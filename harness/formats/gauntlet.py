@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from math import fsum, inf, isfinite, sqrt
+from math import fsum, isfinite, sqrt
 from typing import NamedTuple
 
 from harness.core.errors import UsageError
@@ -14,9 +14,16 @@ from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, Rou
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
 from harness.core.table import Column, Table, columns
-from harness.formats.common import GrowingTables, grown
-from harness.formats.round_robin import TABLES, check_bots, tables_by_deal, tables_per_deal
-from harness.ratings.statistics import LEVEL, Interval, holm, student_cdf, student_quantile
+from harness.formats.round_robin import TABLES, GrowingTables, check_bots, grown
+from harness.ratings.statistics import (
+    LEVEL,
+    Interval,
+    PooledVariance,
+    holm,
+    mean_interval,
+    share_interval,
+    student_cdf,
+)
 
 # Differences between candidates, deal by deal: they had the same seats at the same tables with the same deals.
 #
@@ -35,18 +42,13 @@ class PairedSpread(NamedTuple):
     freedom: float
     """Degrees of freedom of the variance; 0 if the variance is unknown."""
 
-    def interval(self, matches: int, doubt: float = 0.0) -> Interval | None:
-        """Return the mean per match with its interval; None without a set.
+    def interval(self, matches: int, doubt: float = 0.0) -> Interval:
+        """Return the mean per match with its interval.
 
         Each set has `matches` matches; `doubt` is added to the variance of the total.
         """
-        if not self.sets:
-            return None
-        value = self.total / (self.sets * matches)
-        if not self.freedom:
-            return Interval(value, -inf, inf)
-        reach = student_quantile((1 + LEVEL) / 2, self.freedom) * sqrt(self.variance + doubt) / (self.sets * matches)
-        return Interval(value, value - reach, value + reach)
+        count = self.sets * matches
+        return mean_interval(self.total / count, (self.variance + doubt) / count**2, self.freedom)
 
 
 def spread_within(values: Sequence[float], tables: Sequence[int]) -> PairedSpread:
@@ -65,17 +67,12 @@ def spread_within(values: Sequence[float], tables: Sequence[int]) -> PairedSprea
     elif single:
         # A group of one has no variance: it joins the smallest other group.
         min(strata, key=len).extend(single)
-    parts = [(_variance_of_sum(group), len(group) - 1) for group in strata if len(group) > 1]
-    variance, freedoms = fsum(part for part, _ in parts), sum(freedom for _, freedom in parts)
-    # Satterthwaite's degrees of freedom, with unbiased squares: the bias matters if tables have only two deals.
-    squares = fsum(part * part / (freedom + 2) for part, freedom in parts)
-    freedom = min(freedoms, max(1.0, variance * variance / squares - 2)) if squares else float(freedoms)
-    return PairedSpread(len(values), fsum(values), variance, freedom)
-
-
-def _variance_of_sum(group: Sequence[float]) -> float:
-    middle = fsum(group) / len(group)
-    return fsum((value - middle) ** 2 for value in group) * len(group) / (len(group) - 1)
+    pooled = PooledVariance()
+    for group in strata:
+        if (size := len(group)) > 1:
+            middle = fsum(group) / size
+            pooled.add(fsum((value - middle) ** 2 for value in group) * size / (size - 1), size - 1)
+    return PairedSpread(len(values), fsum(values), pooled.variance, pooled.freedom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +81,8 @@ class CandidateLine:
 
     bot: str
     matches: int
-    ahead: Interval | None
-    score: Interval | None
+    ahead: Interval
+    score: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +91,8 @@ class PairedDifference:
 
     better: str
     worse: str
-    ahead: Interval | None
-    score: Interval | None
+    ahead: Interval
+    score: Interval
     significant: bool
     """In at most 5 of 100 runs any such claim about two candidates is false."""
     worth: float | None
@@ -148,52 +145,42 @@ class PairedResults:
 
     def lines(self) -> list[CandidateLine]:
         """Return the result of each candidate against the field, best first."""
-        lines = [
-            self._line(name, self._tables, self._ahead[name], self._scores[name]) for name in self.candidates
-        ]  # fmt: skip
-        return sorted(lines, key=lambda line: -line.ahead.value if line.ahead else 0.0)
+        lines = [self._line(name, self._tables, self._ahead[name], self._scores[name]) for name in self.candidates]
+        return sorted(lines, key=lambda line: -line.ahead.value)
 
     def against(self, candidate: str) -> list[CandidateLine]:
         """Return a candidate's results against each opponent, the hardest first; `score` is the mean difference."""
         lines = [self._line(other, *sums) for (name, other), sums in self._against.items() if name == candidate]
-        return sorted(lines, key=lambda line: (line.ahead.value if line.ahead else 0.0, line.bot))
+        return sorted(lines, key=lambda line: (line.ahead.value, line.bot))
 
     def _line(self, bot: str, tables: Sequence[int], ahead: Sequence[float], score: Sequence[float]) -> CandidateLine:
+        matches, spread = len(tables) * self.seats, spread_within(ahead, tables)
+        share = spread.total / matches
+        # Add one imaginary win and one loss: without them a bot that won every match would have an interval of width 0.
+        variance_ahead = (spread.variance + share**2 + (1 - share) ** 2) / matches**2
         return CandidateLine(
             bot,
-            len(tables) * self.seats,
-            self._share(spread_within(ahead, tables)),
+            matches,
+            share_interval(share, variance_ahead, spread.freedom),
             spread_within(score, tables).interval(self.seats),
         )
-
-    def _share(self, spread: PairedSpread) -> Interval | None:
-        if not spread.sets:
-            return None
-        value = spread.total / (spread.sets * self.seats)
-        # Add one imaginary win and one loss: without them a bot that won every match would have an interval of width 0.
-        found = spread.interval(self.seats, value**2 + (1 - value) ** 2)
-        if found is None or found.high == inf:
-            return found
-        return Interval(value, max(0.0, found.low), min(1.0, found.high))
 
     def differences(self) -> list[PairedDifference]:
         """Return the difference of each pair of candidates, the better one first, in the order of `lines`."""
         order = [line.bot for line in self.lines()]
         pairs = list(combinations(order, 2))
-        spreads = [
-            spread_within(_less(self._ahead[one], self._ahead[other]), self._tables) for one, other in pairs
-        ]  # fmt: skip
-        apart = holm([self._doubt(spread) for spread in spreads])
+        spreads = [spread_within(_less(self._ahead[one], self._ahead[other]), self._tables) for one, other in pairs]
+        claimed = holm([self._p_value(spread) for spread in spreads])
         return [
             PairedDifference(
                 one,
                 other,
                 spread.interval(self.seats, self._widened(spread)),
                 spread_within(_less(self._scores[one], self._scores[other]), self._tables).interval(self.seats),
-                told,
+                significant,
                 self._worth(one, other, spread),
             )
-            for (one, other), spread, told in zip(pairs, spreads, apart, strict=True)
+            for (one, other), spread, significant in zip(pairs, spreads, claimed, strict=True)
         ]
 
     def _widened(self, spread: PairedSpread) -> float:
@@ -201,11 +188,11 @@ class PairedResults:
 
         Without them, candidates with the same difference in every deal would have an interval of width 0.
         """
-        value = spread.total / (spread.sets * self.seats) if spread.sets else 0.0
+        value = spread.total / (spread.sets * self.seats)
         return (0.5 - value) ** 2 + (0.5 + value) ** 2
 
-    def _doubt(self, spread: PairedSpread) -> float:
-        """Return the p-value: how often luck alone makes a difference at least this large."""
+    def _p_value(self, spread: PairedSpread) -> float:
+        """Return how often luck alone makes a difference at least this large."""
         if not spread.freedom:
             return 1.0
         return 2 * student_cdf(-abs(spread.total) / sqrt(spread.variance + self._widened(spread)), spread.freedom)
@@ -251,6 +238,7 @@ MAX_PAIRS = 66
 and with the best one."""
 FIELD = "ahead: share of the table finished ahead of."
 WITHIN = f"± is a {LEVEL:.0%} interval over deals."
+OPPONENTS = "ahead of an opponent: how often; score by: how much more the candidate scored. The hardest come first."
 PAIRED = (
     "Differences are taken deal by deal: same deals, same places, same tables. "
     "ahead by: points of `ahead`. significant: in at most 5 of 100 runs any of these claims is false. "
@@ -267,34 +255,26 @@ def outcome(results: PairedResults, sets: int) -> Outcome:
     lines = results.lines()
     if len(lines) == 1:
         [line] = lines
-        note, more = _alone(line), _opponents(line.bot, results.against(line.bot))
+        note = f"{line.bot} finishes ahead of {_percent(line.ahead)} of the table."
+        more = _lines(f"{line.bot} against each", "opponent", "score by", results.against(line.bot), OPPONENTS)
     else:
         pairs = results.differences()
         note, more = _verdict(pairs, len(lines)), _differences(pairs, lines)
-    return Outcome((), "" if still_open else note, (_lines(lines), more), open=still_open)
+    table = _lines("against the field", "candidate", "mean score", lines, f"{FIELD} {WITHIN}")
+    return Outcome((), "" if still_open else note, (table, more), open=still_open)
 
 
-def _lines(lines: Sequence[CandidateLine]) -> Table:
-    rows = [(line.bot, line.matches, percent(line.ahead), number(line.score)) for line in lines]
+def _lines(title: str, who: str, score: str, lines: Sequence[CandidateLine], legend: str) -> Table:
+    """Return a table with a line for each candidate, or for each opponent of one, for which `score` is a difference."""
+    sign = "+" if who == "opponent" else ""
+    rows = [(line.bot, line.matches, _percent(line.ahead), _text(line.score, sign)) for line in lines]
     data = [
-        {"candidate": line.bot, "matches": line.matches, **fields("ahead", line.ahead, 4),
-         **fields("mean score", line.score, 2)}
+        {who: line.bot, "matches": line.matches, **_fields("ahead", line.ahead, 4),
+         **_fields(score, line.score, 2)}
         for line in lines
     ]  # fmt: skip
-    head = [*columns("auto", "candidate", "matches"), *columns("number", "ahead", "mean score")]
-    return Table("against the field", head, rows, data, legend=f"{FIELD} {WITHIN}")
-
-
-def _opponents(candidate: str, lines: Sequence[CandidateLine]) -> Table:
-    rows = [(line.bot, line.matches, percent(line.ahead), number(line.score, "+")) for line in lines]
-    data = [
-        {"opponent": line.bot, "matches": line.matches, **fields("ahead", line.ahead, 4),
-         **fields("score by", line.score, 2)}
-        for line in lines
-    ]  # fmt: skip
-    head = [*columns("auto", "opponent", "matches"), *columns("number", "ahead", "score by")]
-    legend = "ahead of an opponent: how often; score by: how much more the candidate scored. The hardest come first."
-    return Table(f"{candidate} against each", head, rows, data, legend=legend)
+    head = [*columns("auto", who, "matches"), *columns("number", "ahead", score)]
+    return Table(title, head, rows, data, legend=legend)
 
 
 def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLine]) -> Table:
@@ -309,8 +289,8 @@ def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLin
         (
             pair.better,
             pair.worse,
-            percent(pair.ahead, "+"),
-            number(pair.score, "+"),
+            _percent(pair.ahead, "+"),
+            _text(pair.score, "+"),
             "yes" if pair.significant else "no",
             f"{pair.worth:.1f}x" if pair.worth else None,
         )
@@ -320,8 +300,8 @@ def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLin
         {
             "candidate": pair.better,
             "other": pair.worse,
-            **fields("ahead by", pair.ahead, 4),
-            **fields("score by", pair.score, 2),
+            **_fields("ahead by", pair.ahead, 4),
+            **_fields("score by", pair.score, 2),
             "significant": pair.significant,
             "pairing": round(pair.worth, 3) if pair.worth else None,
         }
@@ -332,17 +312,13 @@ def _differences(pairs: Sequence[PairedDifference], lines: Sequence[CandidateLin
     return Table("differences between candidates", head, rows, data, keys=2, notes=notes, legend=PAIRED)
 
 
-def _alone(line: CandidateLine) -> str:
-    return f"{line.bot} finishes ahead of {percent(line.ahead)} of the table."
-
-
 def _verdict(pairs: Sequence[PairedDifference], candidates: int) -> str:
     """Return a sentence about the best candidate and those that it is significantly better than."""
     best = pairs[0].better
     beaten = [pair.worse for pair in pairs if pair.better == best and pair.significant]
     if len(beaten) == candidates - 1:
         if candidates == 2:
-            more = percent(pairs[0].ahead)
+            more = _percent(pairs[0].ahead)
             better = f"{best} does significantly better against this field than {beaten[0]}"
             return f"{better}: it finishes ahead of {more} more of the table."
         return f"{best} does significantly better against this field than every other candidate."
@@ -353,27 +329,18 @@ def _verdict(pairs: Sequence[PairedDifference], candidates: int) -> str:
     return f"{best} leads; it does significantly better than {', '.join(beaten)}."
 
 
-def percent(interval: Interval | None, sign: str = "") -> str:
-    """Return a share, or a difference of shares, in percent with its interval; "" for None."""
-    if interval is None:
-        return ""
-    reach = f" ± {100 * interval.reach:.1f}" if isfinite(interval.high) else ""
-    return f"{100 * interval.value:{sign}.1f}{reach}%"
+def _fields(name: str, interval: Interval, digits: int) -> dict[str, float | None]:
+    parts = ((name, interval.value), (f"{name} low", interval.low), (f"{name} high", interval.high))
+    return {key: round(part, digits) if isfinite(part) else None for key, part in parts}
 
 
-def number(interval: Interval | None, sign: str = "") -> str:
-    """Return a mean with its interval as text; "" for None."""
-    if interval is None:
-        return ""
-    reach = f" ± {interval.reach:.1f}" if isfinite(interval.high) else ""
-    return f"{interval.value:{sign}.1f}{reach}"
+def _text(interval: Interval, sign: str = "", scale: int = 1) -> str:
+    reach = f" ± {scale * interval.reach:.1f}" if isfinite(interval.high) else ""
+    return f"{scale * interval.value:{sign}.1f}{reach}"
 
 
-def fields(name: str, interval: Interval | None, digits: int) -> dict[str, float | None]:
-    """Return a value and the ends of its interval as JSON fields; None for a missing or infinite value."""
-    value, low, high = interval or (None, None, None)
-    parts = ((name, value), (f"{name} low", low), (f"{name} high", high))
-    return {key: round(part, digits) if part is not None and isfinite(part) else None for key, part in parts}
+def _percent(share: Interval, sign: str = "") -> str:
+    return f"{_text(share, sign, 100)}%"
 
 
 # The schedule: each candidate plays at the same tables of the field, in the same seats, with the same deals.
@@ -385,10 +352,8 @@ PLACE = "\0"
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     """Play one deal at a time, without using results; for an extended plan, only the deals added last."""
-    field, candidates = sides(game, plan)
-    first, rng = plan.deals_before, luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
-    choice = tables_by_deal(field, game.players - 1, plan.whole("tables"), plan.deals - first, rng)
-    for deal, tables in enumerate(choice, first + 1):
+    candidates = sides(game, plan)[1]
+    for deal, tables in _tables(game, plan).new(luck):
         played: list[DuplicateSet] = []
         for number, table in enumerate(tables, 1):
             _seat(played, game, luck, (deal, number), table, candidates)
@@ -417,7 +382,7 @@ def _seat(
 
 def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     """Play the earlier deals: late candidates at the old tables, and all candidates at the tables of late bots."""
-    tables, candidates = GrowingTables(game, plan, game.players - 1, _field), sides(game, plan)[1]
+    tables, candidates = _tables(game, plan), sides(game, plan)[1]
     came = [name for name in candidates if name in plan.candidates[plan.before[-1].candidates :]]
     if tables.newcomers or came:
         there = len(candidates) - len(came)
@@ -435,7 +400,7 @@ class GauntletTracker:
 
     def __init__(self, game: GamePlan, plan: Plan) -> None:
         self._results = PairedResults(sides(game, plan)[1], game.players)
-        self._sets = _tables(game, plan)
+        self._sets = _tables(game, plan).count()
 
     def add(self, record: GameRecord) -> None:
         """Add a match."""
@@ -454,20 +419,11 @@ def sides(game: GamePlan, plan: Plan) -> tuple[list[str], list[str]]:
 
 def count(game: GamePlan, plan: Plan) -> int:
     """Return the number of matches: each candidate plays each deal at every table of the field in all rotations."""
-    return len(sides(game, plan)[1]) * _tables(game, plan) * game.players
+    return len(sides(game, plan)[1]) * _tables(game, plan).count() * game.players
 
 
-def _tables(game: GamePlan, plan: Plan) -> int:
-    """Return the number of tables of all deals together."""
-    if plan.before:
-        return GrowingTables(game, plan, game.players - 1, _field).count()
-    bots = len(_field(game, plan))
-    return plan.deals * tables_per_deal(bots, game.players - 1, plan.whole("tables"), plan.deals)
-
-
-def extend(plan: Plan, asked: Plan) -> Plan:
-    """Return the plan that extends a gauntlet by deals, bots of the field or candidates."""
-    return grown(plan, asked, _field, 1)
+def _tables(game: GamePlan, plan: Plan) -> GrowingTables:
+    return GrowingTables(game, plan, game.players - 1, _field)
 
 
 def _field(game: GamePlan, plan: Plan) -> list[str]:
@@ -499,6 +455,6 @@ GAUNTLET = Format(
     options=(TABLES,),
     candidates=True,
     track=GauntletTracker,
-    extend=extend,
+    extend=lambda plan, asked: grown(plan, asked, _field, 1),
     late=late,
 )

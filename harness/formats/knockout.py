@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from harness.core.plan import BracketEntry, BracketRound, Format, GamePlan, Outcome, Plan, Rounds
-from harness.core.records import GameRecord
 from harness.core.rng import Chance
-from harness.formats.common import RoundRecords, Tally, batch_sizes, no_longer_knockout, play_round, still_to_play
+from harness.formats.common import RoundTracker, Tally, batch_sizes, no_longer_knockout, play_round, still_to_play
 
 
 def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
@@ -16,32 +15,24 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     event = _Cup(game, luck)
     while not event.over:
         played = yield from play_round(event.number, event.tables, game, plan, luck)
-        event.take(played)
+        event.add_round(played)
     return event.outcome()
 
 
-class KnockoutTracker:
+class KnockoutTracker(RoundTracker):
     """Computes the bracket of a knockout from its records."""
-
-    def __init__(self, game: GamePlan, plan: Plan) -> None:
-        self._game, self._plan = game, plan
-        self._records = RoundRecords()
-
-    def add(self, record: GameRecord) -> None:
-        """Add a match."""
-        self._records.add(record)
 
     def outcome(self) -> Outcome:
         """Return the bracket so far, with the tables of the current round."""
-        event, rounds = _Cup(self._game, Chance(self._plan.seed)), len(tables_of_rounds(self._game))
+        event, rounds = _Cup(self.game, Chance(self.plan.seed)), len(tables_of_rounds(self.game))
         while not event.over:
-            matches = len(event.tables) * self._game.players * self._plan.deals
-            played = self._records.matches[event.number]
+            matches = len(event.tables) * self.game.players * self.plan.deals
+            played = self.matches[event.number]
             seated = [name for table in event.tables for name in table]
-            known = self._records.of(event.number, self._game.name, seated, every=played == matches)
+            known = self.tallies_of(event.number, seated, every=played == matches)
             if played < matches:
                 return event.outcome(known, still_to_play(event.number, rounds, played, matches))
-            event.take(known)
+            event.add_round(known)
         return event.outcome()
 
 
@@ -69,7 +60,7 @@ class _Cup:
             self.byes[name] += 1
         self.tables = _snake([name for name in self.seeds if name not in self.idle], self.seats)
 
-    def take(self, played: Mapping[str, Tally]) -> None:
+    def add_round(self, played: Mapping[str, Tally]) -> None:
         """Add the results of the current round, and draw the next one."""
         places = [self._placed(table, played) for table in self.tables]
         if len(self.seeds) == self.seats:
@@ -159,7 +150,7 @@ def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
 
 KNOCKOUT = Format(
     "knockout",
-    "tables of which the best half goes on, down to a final",
+    "tables of which the best half advances, down to a final",
     rounds,
     count,
     adaptive=True,

@@ -30,7 +30,7 @@ LEGEND = (
 
 
 def knowledge_table(
-    order: Sequence[str], told: Collection[Claim], about: Collection[str], contenders: Collection[str] | None
+    order: Sequence[str], claimed: Collection[Claim], about: Collection[str], contenders: Collection[str] | None
 ) -> Table:
     """Return a table with a line for each bot, the probably strongest first; only for the bots `about`, if not empty.
 
@@ -41,8 +41,8 @@ def knowledge_table(
     for place, name in enumerate(order, 1):
         if about and name not in about:
             continue
-        behind = [worse for better, worse in told if better == name]
-        before = [better for better, worse in told if worse == name]
+        behind = [worse for better, worse in claimed if better == name]
+        before = [better for better, worse in claimed if worse == name]
         still = [other for other in order if other not in (name, *behind, *before)]
         may_be_best = [] if contenders is None else ["yes" if name in contenders else "no"]
         rows.append((place, name, *may_be_best, len(behind), len(before), _named(still)))
@@ -133,14 +133,14 @@ def around(
         newcomer, first, second = about[number % len(about)], beliefs.sample(luck), beliefs.sample(luck)
 
         # Defaults bind the values of this pass of the loop, which a closure would not.
-        def telling(bot: int, me: int = newcomer, first: list[float] = first, second: list[float] = second) -> float:
+        def rank(bot: int, me: int = newcomer, first: list[float] = first, second: list[float] = second) -> float:
             if frozenset((me, bot)) in known:
                 return MUCH + luck.random()
             clear = (first[bot] > first[me]) == (second[bot] > second[me])
             return 1 + abs(first[bot] - first[me]) if clear else luck.random()
 
         found.append(
-            [newcomer, *sorted((bot for bot in range(beliefs.bots) if bot != newcomer), key=telling)[: seats - 1]]
+            [newcomer, *sorted((bot for bot in range(beliefs.bots) if bot != newcomer), key=rank)[: seats - 1]]
         )
     return found
 
@@ -208,38 +208,38 @@ class Knowledge:
         self._names, self._seats = game.entrants, game.players
         self._numbers = {name: number for number, name in enumerate(self._names)}
         self._beliefs = JointPosterior(len(self._names))
-        self._told: set[Claim] = set()
+        self._claimed: set[Claim] = set()
         # Claims and beliefs are computed only when they are needed: many matches are added in between.
-        self._looked = self._learned = True
+        self._claims_current = self._beliefs_current = True
 
     def add(self, record: GameRecord) -> None:
         """Add a match."""
-        self.see(record.seats, record.ranks, record.set, record.seed, record.round)
+        self.add_match(record.seats, record.ranks, record.set, record.seed, record.round)
 
-    def see(self, seats: Sequence[str], ranks: tuple[int, ...], set_: str, seed: int, round_: int) -> None:
+    def add_match(self, seats: Sequence[str], ranks: tuple[int, ...], set_: str, seed: int, round_: int) -> None:
         """Add a match by its fields."""
         self.claims.add_match(seats, ranks, set_, seed, round_)
-        self._looked = False
+        self._claims_current = False
 
-    def _look(self) -> None:
+    def _update_claims(self) -> None:
         """Update the claims if matches were added; call it between two deals."""
-        if not self._looked:
-            self._looked, self._learned = True, False
-            self._told = self.claims.claims(self.level)
+        if not self._claims_current:
+            self._claims_current, self._beliefs_current = True, False
+            self._claimed = self.claims.claims(self.level)
 
     def beliefs(self) -> JointPosterior:
         """Return the current beliefs about the strengths."""
-        self._look()
-        if not self._learned:
+        self._update_claims()
+        if not self._beliefs_current:
             numbers = self._numbers
             met = {(numbers[one], numbers[other]): sets for (one, other), sets in self.claims.meetings.items()}
             self._beliefs.fit(met, self._seats)
-            self._learned = True
+            self._beliefs_current = True
         return self._beliefs
 
     def tables(self, count: int, luck: Random) -> list[list[str]]:
         """Return the tables of a round."""
-        self._look()
+        self._update_claims()
         numbers, claims = self._numbers, self.claims
         if isinstance(claims, RandomRoundClaims):
             groups = [[numbers[name] for name in group] for group in claims.groups]
@@ -247,7 +247,7 @@ class Knowledge:
         elif self.goal == "best":
             found = self._tables_of_contenders(count, luck)
         else:
-            known = {frozenset((numbers[one], numbers[other])) for one, other in self._told}
+            known = {frozenset((numbers[one], numbers[other])) for one, other in self._claimed}
             about = [numbers[name] for name in self.candidates]
             found = around(self.beliefs(), self._seats, count, luck, about, known)
         return [[self._names[bot] for bot in table] for table in found]
@@ -260,7 +260,7 @@ class Knowledge:
     @property
     def reached(self) -> bool:
         """Whether the goal is reached."""
-        self._look()
+        self._update_claims()
         if self.goal == "best" and len(self._names) > 2:
             return not self.claims.contenders(self.level) or self.claims.best_bot(self.level) is not None
         return not self.open_pairs()
@@ -272,7 +272,7 @@ class Knowledge:
         """
         if self.goal == "newcomer":
             return self.claims.open_pairs(self.level)
-        return [pair for pair in pairwise(self.order()) if not self._told & {pair, pair[::-1]}]
+        return [pair for pair in pairwise(self.order()) if not self._claimed & {pair, pair[::-1]}]
 
     def order(self) -> list[str]:
         """Return the bots, the probably strongest first."""
@@ -280,14 +280,14 @@ class Knowledge:
 
     def outcome(self, played: int) -> Outcome:
         """Return what is known and what is open after `played` matches, as a sentence and a table."""
-        self._look()
+        self._update_claims()
         may_be = self.claims.contenders(self.level) if self.goal == "best" and len(self._names) > 2 else None
-        table = knowledge_table(self.order(), self._told, self.candidates, may_be)
+        table = knowledge_table(self.order(), self._claimed, self.candidates, may_be)
         return Outcome(tuple(self.order()), self.sentence(played), (table,))
 
     def sentence(self, played: int) -> str:
         """Return what is known and what is open after `played` matches, as one or more sentences."""
-        self._look()
+        self._update_claims()
         after = f"after {played:,} matches" if played != 1 else "after 1 match"
         at = f"at a level of {100 * self.level:g}%"
         if self.goal == "newcomer":
@@ -313,8 +313,8 @@ class Knowledge:
         return f"The best bot is not known {at} {after}: it may be {either(left)}."
 
     def _placed(self, name: str, at: str, after: str) -> str:
-        behind = [worse for better, worse in self._told if better == name]
-        before = [better for better, worse in self._told if worse == name]
+        behind = [worse for better, worse in self._claimed if better == name]
+        before = [better for better, worse in self._claimed if worse == name]
         bots = len(self._names)
         first, last = 1 + len(before), bots - len(behind)
         if first == last:
@@ -389,7 +389,7 @@ def check(game: GamePlan, plan: Plan) -> None:
 
 LADDER = Format(
     "ladder",
-    "the tables that tell most, by the results so far, about the best bot, the order, or a newcomer's place",
+    "the most informative tables, by the results so far, for finding the best bot, the order, or a newcomer's place",
     rounds,
     count,
     adaptive=True,

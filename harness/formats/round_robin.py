@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import combinations, repeat
 from math import comb, exp, inf
 from random import Random
 
+from msgspec.structs import replace
+
 from harness.core.errors import UsageError
-from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, Rounds
+from harness.core.plan import DuplicateSet, Format, GamePlan, Outcome, Plan, PlanBefore, Rounds
 from harness.core.records import Option
 from harness.core.rng import Chance
 
@@ -164,7 +166,7 @@ class _Draw:
             del self.copies[table]
 
 
-# The schedule: all tables of K out of N bots play every deal, or a balanced sample if there are too many.
+# The tables of each deal: all tables of K out of N bots, or a balanced sample if there are too many.
 
 
 MAX_TABLES = 1000
@@ -181,64 +183,6 @@ EFFORT = 100_000
 """Maximum of exchanges for all deals but the last together: resuming a long run draws all its samples again."""
 LAST_EFFORT = 300_000
 """Maximum of exchanges for the last deal, which decides the balance of the whole run: a second or two."""
-
-
-def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """Play one deal at a time, without using results; for an extended plan, only the deals added last."""
-    first = plan.before[-1].deals if plan.before else 0
-    rng = luck.rng("tables", game.name, *([len(plan.before)] if plan.before else []))
-    choice = tables_by_deal(game.entrants, game.players, plan.whole("tables"), plan.deals - first, rng)
-    for deal, tables in enumerate(choice, first + 1):
-        yield sets_of_deal(game, luck, deal, tables)
-    return Outcome()
-
-
-def sets_of_deal(
-    game: GamePlan, luck: Chance, deal: int, tables: Sequence[Sequence[str]], before: int = 0
-) -> list[DuplicateSet]:
-    """Return a set for each of these tables; `before` is the number of tables the deal already has."""
-    return [
-        DuplicateSet(deal, number, (deal, number), game.seating(table, luck, deal, number))
-        for number, table in enumerate(tables, before + 1)
-    ]
-
-
-def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
-    """Play the tables of late bots in each of the earlier deals."""
-    from harness.formats.common import GrowingTables  # here because it imports this module
-
-    tables = GrowingTables(game, plan, game.players, _field)
-    if tables.newcomers:
-        for deal, (old, new) in enumerate(tables.late(luck), 1):
-            yield sets_of_deal(game, luck, deal, new, len(old))
-    return Outcome()
-
-
-def count(game: GamePlan, plan: Plan) -> int:
-    """Return the number of matches: every table plays each deal in all rotations."""
-    if plan.before:
-        from harness.formats.common import GrowingTables
-
-        return GrowingTables(game, plan, game.players, _field).count() * game.players
-    return (
-        plan.deals * tables_per_deal(len(game.entrants), game.players, plan.whole("tables"), plan.deals) * game.players
-    )
-
-
-def extend(plan: Plan, asked: Plan) -> Plan:
-    """Return the plan that extends a round-robin by deals or bots."""
-    from harness.formats.common import grown
-
-    return grown(plan, asked, _field, 0)
-
-
-def _field(game: GamePlan, _plan: Plan) -> Sequence[str]:
-    return game.entrants
-
-
-def check(game: GamePlan, _plan: Plan) -> None:
-    """Raise UsageError if there are too many bots to balance."""
-    check_bots(len(game.entrants), game.players)
 
 
 def tables_per_deal(bots: int, seats: int, asked: int, deals: int) -> int:
@@ -284,6 +228,155 @@ def tables_by_deal(bots: Sequence[str], seats: int, asked: int, deals: int, rng:
         yield [[bots[bot] for bot in table] for table in tables]
 
 
+# Tables of an extended run: more deals, and bots that joined late.
+#
+# Matches planned before an extension never change, because their records may exist already. In each of the earlier
+# deals, a late bot sits with the earlier bots as often as these sit themselves; its tables come after all other tables
+# of the deal. The new deals follow, with all bots. If deals have a sample of tables, each extension is balanced
+# separately.
+
+
+TableList = list[list[str]]
+FieldOf = Callable[[GamePlan, Plan], Sequence[str]]
+"""Function that returns the bots of a game that are combined into tables: all, or all but the candidates."""
+
+
+class GrowingTables:
+    """The tables of one game in an extended plan, each with `seats` bots of the field."""
+
+    def __init__(self, game: GamePlan, plan: Plan, seats: int, field: FieldOf) -> None:
+        self._name, self._plan, self._seats = game.name, plan, seats
+        self._bots, self._asked = field(game, plan), plan.whole("tables")
+        self._before: GrowingTables | None = None
+        self.newcomers: Sequence[str] = ()
+        """Bots of the field that joined with the last extension."""
+        self._deals_before = 0
+        if plan.before:
+            self._deals_before, was = plan.deals_before, plan.stages()[-2]
+            self._before = GrowingTables(next(one for one in was.games if one.name == game.name), was, seats, field)
+            self.newcomers = self._bots[len(self._before._bots) :]
+        self._new_deals = plan.deals - self._deals_before
+
+    def late(self, luck: Chance) -> Iterator[tuple[TableList, TableList]]:
+        """Yield the old and the new tables of each deal from before the last extension."""
+        if self._before is None:
+            return
+        deals, stage = self._deals_before, len(self._plan.before)
+        ways: list[tuple[str, Iterator[TableList]]] = []
+        for bot, many in zip(self.newcomers, self._late_tables(), strict=True):
+            # Newcomers join one after the other: each may sit with those before it, so no table is drawn twice.
+            others = self._bots[: len(self._before._bots) + len(ways)]
+            rng = luck.rng("late", self._name, stage, bot)
+            # With one seat per table the late bot plays alone.
+            company = tables_by_deal(others, self._seats - 1, many, deals, rng) if self._seats > 1 else repeat([[]])
+            ways.append((bot, iter(company)))
+        for old in self._before._every_deal(luck):
+            yield old, [[*table, bot] for bot, company in ways for table in next(company)]
+
+    def _every_deal(self, luck: Chance) -> Iterator[TableList]:
+        """Yield all tables of each deal, in the order of their numbers."""
+        for old, new in self.late(luck):
+            yield old + new
+        for _, tables in self.new(luck):
+            yield tables
+
+    def new(self, luck: Chance) -> Iterator[tuple[int, TableList]]:
+        """Yield the number and the tables of each deal since the last extension; of each deal if there was none."""
+        stage = [len(self._plan.before)] if self._plan.before else []
+        rng = luck.rng("tables", self._name, *stage)
+        choice = tables_by_deal(self._bots, self._seats, self._asked, self._new_deals, rng)
+        return enumerate(choice, self._deals_before + 1)
+
+    def count(self) -> int:
+        """Return the number of tables of all deals together."""
+        before = self._before.count() if self._before else 0
+        return before + self._new_deals * self._per_deal + self._deals_before * sum(self._late_tables())
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the deals since the last extension have a sample of all possible tables."""
+        return self._per_deal < comb(len(self._bots), self._seats)
+
+    @property
+    def _per_deal(self) -> int:
+        return tables_per_deal(len(self._bots), self._seats, self._asked, max(1, self._new_deals))
+
+    def _late_tables(self) -> list[int]:
+        """Return the tables of each newcomer in each earlier deal: all possible ones, or as many as other bots have."""
+        found = []
+        first = len(self._bots) - len(self.newcomers)
+        for others in range(first, first + len(self.newcomers)):
+            tables = tables_per_deal(others + 1, self._seats, self._asked, max(1, self._deals_before))
+            with_it = comb(others, self._seats - 1)
+            is_whole = tables == comb(others + 1, self._seats)
+            found.append(with_it if is_whole else min(with_it, max(1, round(tables * self._seats / (others + 1)))))
+        return found
+
+
+def grown(plan: Plan, asked: Plan, field: FieldOf, beside: int) -> Plan:
+    """Return the plan that extends a run from `plan` to `asked`; raise UsageError if the options differ.
+
+    `beside` is the number of seats at each table that are not taken by bots of the field.
+    """
+    if asked.settings != plan.settings:
+        raise UsageError(
+            f"The options of a {plan.format} decide who met whom from the first deal on: they stay as they are."
+        )
+    sampled = any(GrowingTables(game, plan, game.players - beside, field).is_sampled for game in plan.games)
+    if asked.games == plan.games and not sampled:
+        # More deals with all tables and the same bots: the same schedule as if they had been requested at first.
+        return replace(asked, before=plan.before)
+    size = PlanBefore(plan.deals, {game.name: len(game.entrants) for game in plan.games}, len(plan.candidates))
+    return replace(asked, before=(*plan.before, size))
+
+
+# The schedule: the tables of each deal, every table in all rotations.
+
+
+def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """Play one deal at a time, without using results; for an extended plan, only the deals added last."""
+    for deal, tables in _tables(game, plan).new(luck):
+        yield _sets_of_deal(game, luck, deal, tables)
+    return Outcome()
+
+
+def late(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
+    """Play the tables of late bots in each of the earlier deals."""
+    tables = _tables(game, plan)
+    if tables.newcomers:
+        for deal, (old, new) in enumerate(tables.late(luck), 1):
+            yield _sets_of_deal(game, luck, deal, new, len(old))
+    return Outcome()
+
+
+def _tables(game: GamePlan, plan: Plan) -> GrowingTables:
+    return GrowingTables(game, plan, game.players, _field)
+
+
+def _field(game: GamePlan, _plan: Plan) -> Sequence[str]:
+    return game.entrants
+
+
+def _sets_of_deal(
+    game: GamePlan, luck: Chance, deal: int, tables: Sequence[Sequence[str]], before: int = 0
+) -> list[DuplicateSet]:
+    """Return a set for each of these tables; `before` is the number of tables the deal already has."""
+    return [
+        DuplicateSet(deal, number, (deal, number), game.seating(table, luck, deal, number))
+        for number, table in enumerate(tables, before + 1)
+    ]
+
+
+def count(game: GamePlan, plan: Plan) -> int:
+    """Return the number of matches: every table plays each deal in all rotations."""
+    return _tables(game, plan).count() * game.players
+
+
+def check(game: GamePlan, _plan: Plan) -> None:
+    """Raise UsageError if there are too many bots to balance."""
+    check_bots(len(game.entrants), game.players)
+
+
 ROUND_ROBIN = Format(
     "round-robin",
     "every table of bots plays every deal, or a balanced sample of tables does",
@@ -292,6 +385,6 @@ ROUND_ROBIN = Format(
     adaptive=False,
     check=check,
     options=(TABLES,),
-    extend=extend,
+    extend=lambda plan, asked: grown(plan, asked, _field, 0),
     late=late,
 )

@@ -9,10 +9,10 @@ from itertools import combinations, islice, pairwise
 from math import fsum
 
 from harness.core.plan import Format, GamePlan, Outcome, Plan, Rounds
-from harness.core.records import GameRecord, Option
+from harness.core.records import Option
 from harness.core.rng import Chance
 from harness.core.table import Column, Table, columns
-from harness.formats.common import RoundRecords, Tally, amount, batch_sizes, longer_swiss, play_round, still_to_play
+from harness.formats.common import RoundTracker, Tally, amount, batch_sizes, longer_swiss, play_round, still_to_play
 
 # Tables of a swiss: the standing with its tie-breaks, and the opponents of each bot in each round.
 
@@ -24,57 +24,6 @@ STANDING = (
     "tie. After rounds: the place after each round."
 )
 MEETINGS = "For example, 3,7 60%: the bot played those in places 3 and 7 and won 60% of the points of that round."
-
-
-def outcome(
-    standings: Sequence[Sequence[str]],
-    played: Sequence[Mapping[str, Tally]],
-    decided_by: Mapping[str, tuple[float, float, int]],
-    totals: Mapping[str, Tally],
-    still_open: str = "",
-) -> Outcome:
-    """Return the outcome after the rounds `played`.
-
-    `standings` has the order after each round, `decided_by` the values behind the last one: share of points, mean share
-    of the opponents, lot.
-    """
-    if not played:
-        return Outcome(open=still_open)
-    final = standings[-1]
-    places = [{bot: place for place, bot in enumerate(order, 1)} for order in standings]
-    tables = (_standing(final, places, played, decided_by, totals), _meetings(final, places, played))
-    won = f"{totals[final[0]].rate:.1%} of the points"
-    note = "" if still_open else f"{final[0]} stands first after {_rounds(played)}, with {won}."
-    return Outcome(tuple(final), note, tables, open=still_open)
-
-
-def _standing(
-    final: Sequence[str],
-    places: Sequence[Mapping[str, int]],
-    played: Sequence[Mapping[str, Tally]],
-    decided_by: Mapping[str, tuple[float, float, int]],
-    totals: Mapping[str, Tally],
-) -> Table:
-    shares, others = ([decided_by[bot][which] for bot in final] for which in (0, 1))
-    share_text, other_text = _percents(shares), _percents(others)
-    byes = [sum(bot not in one for one in played) for bot in final]
-    rows: list[Sequence[object]] = []
-    data: list[Mapping[str, object]] = []
-    for place, bot in enumerate(final, 1):
-        total, (share, met, lot) = totals[bot], decided_by[bot]
-        after = [one[bot] for one in places]
-        rows.append(
-            (place, bot, f"{amount(total.points)}/{total.most}", share_text[place - 1], other_text[place - 1], lot,
-             *([byes[place - 1]] if any(byes) else []), " ".join(map(str, after)))
-        )  # fmt: skip
-        data.append(
-            {"place": place, "bot": bot, "points": total.points, "most": total.most, "share": round(share, 6),
-             "opponents share": round(met, 6), "lot": lot, "byes": byes[place - 1], "places": after}
-        )  # fmt: skip
-    byes_header = ["byes"] if any(byes) else []
-    figures = columns("number", "points", "share", "opponents")
-    head: list[Column | str] = ["place", "bot", *figures, "lot", *byes_header, Column("after rounds", "number")]
-    return Table(f"standing after {_rounds(played)}", head, rows, data, keys=2, legend=STANDING)
 
 
 def _meetings(
@@ -229,30 +178,22 @@ def rounds(game: GamePlan, plan: Plan, luck: Chance) -> Rounds:
     event = _Event(game, luck)
     for number in range(1, rounds_of(game, plan) + 1):
         played = yield from play_round(number, event.seat(), game, plan, luck)
-        event.take(played)
+        event.add_round(played)
     return event.outcome()
 
 
-class SwissTracker:
+class SwissTracker(RoundTracker):
     """Computes the standing of a swiss from the records of its complete rounds."""
-
-    def __init__(self, game: GamePlan, plan: Plan) -> None:
-        self._game, self._plan = game, plan
-        self._records = RoundRecords()
-
-    def add(self, record: GameRecord) -> None:
-        """Add a match."""
-        self._records.add(record)
 
     def outcome(self) -> Outcome:
         """Return the standing after the last complete round, and what is still to be played."""
-        event, rounds = _Event(self._game, Chance(self._plan.seed)), rounds_of(self._game, self._plan)
-        matches = count(self._game, self._plan) // rounds
+        event, rounds = _Event(self.game, Chance(self.plan.seed)), rounds_of(self.game, self.plan)
+        matches = count(self.game, self.plan) // rounds
         for number in range(1, rounds + 1):
-            played = self._records.matches[number]
+            played = self.matches[number]
             if played < matches:
                 return event.outcome(still_to_play(number, rounds, played, matches))
-            event.take(self._records.of(number, self._game.name, self._game.entrants))
+            event.add_round(self.tallies_of(number, self.game.entrants))
         return event.outcome()
 
 
@@ -272,7 +213,36 @@ class _Event:
 
     def outcome(self, still_open: str = "") -> Outcome:
         """Return the standing so far with its tie-breaks."""
-        return outcome(self.standings, self.played, self._decided_by(), self.tallies, still_open)
+        if not self.played:
+            return Outcome(open=still_open)
+        first, after = self.standings[-1][0], _rounds(self.played)
+        places = [{bot: place for place, bot in enumerate(order, 1)} for order in self.standings]
+        tables = (self._standing_table(places), _meetings(self.standings[-1], places, self.played))
+        note = f"{first} stands first after {after}, with {self.tallies[first].rate:.1%} of the points."
+        return Outcome(tuple(self.standings[-1]), "" if still_open else note, tables, open=still_open)
+
+    def _standing_table(self, places: Sequence[Mapping[str, int]]) -> Table:
+        final, keys = self.standings[-1], self._decided_by()
+        shares, others = ([keys[bot][which] for bot in final] for which in (0, 1))
+        share_text, other_text = _percents(shares), _percents(others)
+        byes = [sum(bot not in one for one in self.played) for bot in final]
+        rows: list[Sequence[object]] = []
+        data: list[Mapping[str, object]] = []
+        for place, bot in enumerate(final, 1):
+            total, (share, met, lot) = self.tallies[bot], keys[bot]
+            after = [one[bot] for one in places]
+            rows.append(
+                (place, bot, f"{amount(total.points)}/{total.most}", share_text[place - 1], other_text[place - 1], lot,
+                 *([byes[place - 1]] if any(byes) else []), " ".join(map(str, after)))
+            )  # fmt: skip
+            data.append(
+                {"place": place, "bot": bot, "points": total.points, "most": total.most, "share": round(share, 6),
+                 "opponents share": round(met, 6), "lot": lot, "byes": byes[place - 1], "places": after}
+            )  # fmt: skip
+        byes_header = ["byes"] if any(byes) else []
+        figures = columns("number", "points", "share", "opponents")
+        head: list[Column | str] = ["place", "bot", *figures, "lot", *byes_header, Column("after rounds", "number")]
+        return Table(f"standing after {_rounds(self.played)}", head, rows, data, keys=2, legend=STANDING)
 
     def standing(self) -> list[str]:
         """Return the bots, best first: by share of points won, then by that of the opponents met, then by lot."""
@@ -322,7 +292,7 @@ class _Event:
         ways = islice(combinations(open_to_choice, many - len(sure)), tried)
         return [(*sure, *way) for way in ways]
 
-    def take(self, played: dict[str, Tally]) -> None:
+    def add_round(self, played: dict[str, Tally]) -> None:
         """Add the results of a round."""
         for name, result in played.items():
             mine = self.tallies[name]
@@ -357,7 +327,7 @@ def sizes(game: GamePlan, plan: Plan) -> Iterator[int]:
 
 SWISS = Format(
     "swiss",
-    "rounds in which those who stand level meet, without avoidable repeats",
+    "rounds in which bots with similar results meet, without avoidable repeats",
     rounds,
     count,
     adaptive=True,

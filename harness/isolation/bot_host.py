@@ -17,6 +17,7 @@ from msgspec import Raw
 
 from harness.core.action import Action
 from harness.core.bot import Bot, NoteBuffer, without_surrogates
+from harness.core.errors import ArenaError
 from harness.core.game import Game
 from harness.core.records import GameRecord
 from harness.core.rng import Chance
@@ -272,7 +273,7 @@ def _find_bot(request: Mapping[str, Any]) -> type[Bot]:
     """Return the bot's class: from a file, or from an installed package."""
     cls: type[Bot]
     if request.get("file"):
-        # Loading the registry takes half as long as all the rest of this process: only bots in files need it.
+        # Not at the top: the registry takes 60 ms, the rest of this module 110 ms, and only bots in files need it.
         from harness.plugins.registry import bots_of_file
 
         set_bot_folder(str(bot_file(str(request["file"])).parent))
@@ -287,9 +288,14 @@ def _find_bot(request: Mapping[str, Any]) -> type[Bot]:
 
 
 def describe_file(request: Mapping[str, Any]) -> None:
-    """Answer the first line, whatever it is, with descriptions of the bots in `file`."""
+    """Answer the first line, whatever it is, with descriptions of the bots in `file`, or with why it has none."""
     from harness.plugins.registry import bots_of_file  # as in _find_bot
 
     pipes = Pipes()
     pipes.read_line()
-    pipes.send([BotDescription.of(offer.cls) for _, offer in sorted(bots_of_file(str(request["file"])).items())])
+    try:
+        found = bots_of_file(str(request["file"]))
+    except ArenaError as error:
+        pipes.send(FaultReport(0, detail=str(error)))
+    else:
+        pipes.send([BotDescription.of(offer.cls) for _, offer in sorted(found.items())])

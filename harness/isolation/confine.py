@@ -15,6 +15,7 @@ import sys
 import termios
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -213,34 +214,21 @@ class _Beneath(ctypes.Structure):
     _fields_: ClassVar = [("rights", ctypes.c_uint64), ("parent", ctypes.c_int32)]
 
 
-def landlock_version() -> int:
-    """Return the Landlock version of this kernel; 0 if there is none."""
-    try:
-        return syscall(_CREATE_RULESET, "landlock", None, ctypes.c_size_t(0), ctypes.c_uint32(_GET_VERSION))
-    except OSError:
-        return 0
-
-
 def apply_landlock(readable: Iterable[str], writable: Iterable[str], listed: Iterable[str] = ()) -> None:
     """Allow this process to read and execute under `readable`, write under `writable`, list `listed`, and nothing else.
 
     TCP connections are denied, too. Needs `no_new_privileges` first. Raises OSError where the kernel has no Landlock.
     """
-    known = landlock_version()
-    if not known:
-        raise OSError("this kernel has no Landlock")
+    known = syscall(_CREATE_RULESET, "landlock", None, ctypes.c_size_t(0), ctypes.c_uint32(_GET_VERSION))
     every = _RIGHTS_BY_VERSION[min(known, max(_RIGHTS_BY_VERSION))]
     rules = _Ruleset(every, _ALL_TCP if known >= _TCP_SINCE else 0, _ALL_SCOPES if known >= _SCOPES_SINCE else 0)
     # Old kernels reject a larger struct than they know.
     size = 8 if known < _TCP_SINCE else 16 if known < _SCOPES_SINCE else 24
     ruleset = syscall(_CREATE_RULESET, "landlock", ctypes.byref(rules), ctypes.c_size_t(size), ctypes.c_uint32(0))
     try:
-        for path in readable:
-            _allow(ruleset, path, _READ)
-        for path in listed:
-            _allow(ruleset, path, _READ_DIR)
-        for path in writable:
-            _allow(ruleset, path, every)
+        for paths, rights in ((readable, _READ), (listed, _READ_DIR), (writable, every)):
+            for path in paths:
+                _allow(ruleset, path, rights)
         syscall(_RESTRICT_SELF, "landlock", ruleset, ctypes.c_uint32(0))
     finally:
         os.close(ruleset)
@@ -264,16 +252,11 @@ MEGABYTE = 1 << 20
 FIRST_BOT_UID, BOT_UIDS = 60_000_000, 1 << 28
 """A range of user ids that no account uses: in a run of root each bot gets its own."""
 NOBODY_UID = 65534
+SINGLE_OPEN_FILES = 64
+"""Open files of a bot that the kernel limits to one process: with those in flight, 160 MB of socket buffers at most."""
 _NAMESPACES = (
     seccomp.CLONE_NEWNS | seccomp.CLONE_NEWPID | seccomp.CLONE_NEWNET | seccomp.CLONE_NEWIPC | seccomp.CLONE_NEWUTS
 )
-
-
-def random_uid() -> int:
-    """Return a user id for a bot. It is random because the bot can see it: a counter would show how many came
-    before.
-    """
-    return FIRST_BOT_UID + int.from_bytes(os.urandom(8)) % BOT_UIDS
 
 
 def enter_namespaces() -> bool:
@@ -304,43 +287,44 @@ class SetuidFailed(CannotConfine):
     """Root cannot change its user id here, as in a container with few rights."""
 
 
-class _Steps:
-    """Runs the steps and collects those that could not be enforced."""
-
-    def __init__(self) -> None:
-        self.missing: list[str] = []
-
-    def try_step(self, what: str, step: Callable[[], object]) -> bool:
-        """Run a step; return whether it worked."""
-        try:
-            step()
-        except (OSError, ValueError) as error:
-            self.missing.append(f"{what} ({error})")
-            return False
-        return True
+def _try_step(missing: list[str], what: str, step: Callable[[], object]) -> bool:
+    """Run a step and return whether it worked; if not, add it to what could not be enforced."""
+    try:
+        step()
+    except (OSError, ValueError) as error:
+        missing.append(f"{what} ({error})")
+        return False
+    return True
 
 
-def confine(limits: SandboxLimits, namespaces: bool, bot_uid: int, in_cgroup: bool = False) -> tuple[str, list[str]]:
+def confine(limits: SandboxLimits, namespaces: bool, in_cgroup: bool) -> tuple[str, list[str]]:
     """Confine this process; return its scratch folder and what could not be enforced.
 
-    `namespaces` is the result of `enter_namespaces`; `bot_uid` is the user id that root changes to; `in_cgroup` says
-    that a cgroup limits the processes. Raises CannotConfine if root would have to run the bot as root.
+    `namespaces` is the result of `enter_namespaces`; `in_cgroup` says that a cgroup limits the processes. Raises
+    CannotConfine if root would have to run the bot as root.
     """
-    steps = _Steps()
+    missing: list[str] = []
     scratch = limits.folder
+    if limits.strict and limits.memory and not in_cgroup:
+        # Without a cgroup the kernel limits the memory of a process and not of a bot, and Arena counts too late: eight
+        # processes reached 1.3 GB of 256 MB. So the bot gets a single process without threads, and few descriptors,
+        # because the buffers behind them are not part of its memory.
+        # The supervisor counts, too, where both are in a user namespace.
+        limits = replace(limits, processes=1 if os.getuid() == 0 else 2, open_files=SINGLE_OPEN_FILES)
+    # First: opening /dev/tty is not possible from the new root.
     _leave_terminal()
     if limits.confined:
-        scratch = _drop_rights(limits, namespaces, bot_uid, in_cgroup, steps)
+        scratch = _drop_rights(limits, namespaces, in_cgroup, missing)
     else:
         # RLIMIT_NPROC would count all processes of our user, which the bot shares here.
-        _limit_resources(limits, steps, processes=0)
+        _limit_resources(limits, missing, processes=0)
     if sys.platform == "linux":
         # After the change of user, which clears this setting. SIGKILL: a bot could ignore the supervisor's SIGTERM.
         seccomp.prctl(seccomp.PR_SET_PDEATHSIG, signal.SIGKILL)
     # Last: the steps above may open files. The bot keeps stdin, stdout and stderr only.
     os.closerange(3, 1 << 16)
     os.chdir(scratch)
-    return scratch, steps.missing
+    return scratch, missing
 
 
 def _leave_terminal() -> None:
@@ -356,51 +340,55 @@ def _leave_terminal() -> None:
     os.setpgid(0, 0)
 
 
-def _drop_rights(limits: SandboxLimits, namespaces: bool, bot_uid: int, in_cgroup: bool, steps: _Steps) -> str:
+def _drop_rights(limits: SandboxLimits, namespaces: bool, in_cgroup: bool, missing: list[str]) -> str:
     """Restrict files, rights and connections; return the scratch folder.
 
     The order matters: mounting needs capabilities, changing the user needs root, Landlock and seccomp need
     no_new_privileges, and seccomp comes last because it denies the calls of the steps before.
     """
     root = os.getuid() == 0
-    owner = bot_uid if root else os.getuid()
+    # Random because the bot can see it: a counter would show how many bots came before.
+    owner = FIRST_BOT_UID + int.from_bytes(os.urandom(8)) % BOT_UIDS if root else os.getuid()
     visible = visible_paths(limits.readable, limits.hidden)
-    has_rootfs = namespaces and steps.try_step(
-        "a file system of its own", lambda: enter_rootfs(limits.folder, visible, owner, limits.file_size)
+    has_rootfs = namespaces and _try_step(
+        missing, "a separate file system", lambda: enter_rootfs(limits.folder, visible, owner, limits.file_size)
     )
     if not namespaces:
-        steps.missing.append("no view of other processes (the kernel gives no namespaces)")
+        missing.append("no view of other processes (the kernel gives no namespaces)")
     # From here on paths are those of the new root.
     scratch = SCRATCH if has_rootfs else limits.folder
     if sys.platform == "linux":
         # Before the change of user: this needs CAP_SETPCAP, which is lost then.
         seccomp.drop_bounding_set()
     try:
-        has_own_uid = _switch_user(bot_uid, scratch, limits.readable) if root else namespaces
+        has_own_uid = _switch_user(owner, scratch, limits.readable) if root else namespaces
     except SetuidFailed as error:
         if not limits.lenient:
             raise
-        steps.missing.append(str(error))
+        missing.append(str(error))
         has_own_uid = False
     # RLIMIT_NPROC counts all processes of a user: without an own user id, also processes of others
     if not has_own_uid and not in_cgroup:
-        steps.missing.append("a limit of processes (the bot has no separate user)")
-    _limit_resources(limits, steps, limits.processes if has_own_uid else 0)
-    steps.try_step("no capabilities", seccomp.drop_capabilities)
-    steps.try_step("no new privileges", seccomp.no_new_privileges)
+        missing.append("a limit of processes (the bot has no separate user)")
+    _limit_resources(limits, missing, limits.processes if has_own_uid else 0)
+    _try_step(missing, "no capabilities", seccomp.drop_capabilities)
+    _try_step(missing, "no new privileges", seccomp.no_new_privileges)
     # without a root file system, /dev/shm has files of others
     readable = [*visible, *(["/dev", "/proc"] if has_rootfs else DEVICES)]
     listed = ["/"] if has_rootfs else []  # only visible paths are in it, and Python lists folders to find modules
-    locked = steps.try_step("Landlock", lambda: apply_landlock(readable, [scratch, "/dev/null"], listed))
+    locked = _try_step(missing, "Landlock", lambda: apply_landlock(readable, [scratch, "/dev/null"], listed))
     if has_rootfs and not locked:
-        steps.missing.pop()  # Landlock is a second barrier behind the root file system, which enforces the same.
+        missing.pop()  # Landlock is a second barrier behind the root file system, which enforces the same.
     with suppress(OSError):  # no keyrings on this kernel, or none for us: nothing to leave
         seccomp.new_session_keyring()
-    steps.try_step("a filter of system calls", lambda: seccomp.install_filter(has_rootfs))
+    machine = os.uname().machine
+    _try_step(
+        missing, "a filter of system calls", lambda: seccomp.install_program(seccomp.assemble(machine, has_rootfs))
+    )
     return scratch
 
 
-def _limit_resources(limits: SandboxLimits, steps: _Steps, processes: int) -> None:
+def _limit_resources(limits: SandboxLimits, missing: list[str], processes: int) -> None:
     resources = [
         ("a memory limit", "RLIMIT_AS", limits.memory * MEGABYTE or UNLIMITED),
         ("a limit of processor time", "RLIMIT_CPU", limits.cpu or UNLIMITED),
@@ -414,7 +402,7 @@ def _limit_resources(limits: SandboxLimits, steps: _Steps, processes: int) -> No
     for what, name, value in resources:
         number = getattr(resource, name, None)
         if number is not None:
-            steps.try_step(what, partial(_set_resource_limit, number, value))
+            _try_step(missing, what, partial(_set_resource_limit, number, value))
 
 
 def _set_resource_limit(number: int, value: int) -> None:

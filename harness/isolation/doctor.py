@@ -47,7 +47,9 @@ class Guarantee(Struct, frozen=True):
     through: tuple[str, ...] = ()
     """Probes that were not stopped."""
     by: str = ""
-    """What enforces it, where that differs: for memory "cgroup" or "arena"."""
+    """What enforces it, where that differs. For memory: "cgroup", or "process" if Arena polls and the kernel can limit
+    a strictly isolated bot to one process, or "arena" if Arena only polls.
+    """
 
 
 def probe() -> list[Guarantee]:
@@ -73,7 +75,8 @@ def probe() -> list[Guarantee]:
     for name, (text, attempts) in GUARANTEES.items():
         # A probe without an answer counts as one that got through.
         got = tuple(word for attempt in attempts for word in through.get(attempt, [attempt]))
-        by = ("cgroup" if counted else "arena") if name == "memory" else ""
+        # Where the kernel limits the number of processes, it can limit it to one (see `confine`).
+        by = "" if name != "memory" else "cgroup" if counted else "arena" if through.get("forks", True) else "process"
         found.append(Guarantee(name, text, not got, got, by))
     return found
 
@@ -118,7 +121,10 @@ def _run_probes(targets: dict[str, object]) -> tuple[dict[str, list[str]], bool]
 
 def require_enforcement() -> None:
     """Raise UsageError if this machine cannot enforce everything."""
-    lacking = [guarantee.text for guarantee in probe() if not guarantee.enforced]
+    found = probe()
+    lacking = [guarantee.text for guarantee in found if not guarantee.enforced]
+    if any(guarantee.by == "arena" for guarantee in found):
+        lacking.append("the kernel limits the memory of all processes of a bot together (no cgroup v2 to use)")
     if lacking:
         raise UsageError(
             f"Strict isolation is not possible: this machine does not enforce that {', that '.join(lacking)}.",

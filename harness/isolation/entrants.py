@@ -21,14 +21,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.core.bot import Bot, kebab
-from harness.core.errors import PluginError, UsageError
+from harness.core.errors import LINES, PluginError, UsageError, printable
 from harness.core.game import Game
 from harness.core.options import DEFAULT_MEMORY_MB
 from harness.core.records import Isolation, Value
+from harness.isolation.accounting import delegated_cgroup
 from harness.isolation.confine import SYSTEM_FOLDERS
 from harness.isolation.doctor import require_enforcement
 from harness.isolation.launch import Launch, new_folder, remove_folder, thread_variables, with_absolute_paths
-from harness.isolation.process import Process
+from harness.isolation.process import Process, StderrLog
 from harness.isolation.protocol import (
     HELLO,
     MAX_DESCRIPTIONS_BYTES,
@@ -40,11 +41,11 @@ from harness.isolation.protocol import (
     class_path,
     decode_descriptions,
 )
-from harness.match.faults import NO_LIMITS, BotFault, Limits, plain_text
-from harness.match.stdio import log_path
+from harness.match.faults import MAX_DETAIL_CHARS, NO_LIMITS, BotFault, Limits
+from harness.match.stdio import BotLogs
 from harness.plugins.bot_files import bot_file, file_digest, sources_of
 from harness.plugins.discovery import MAX_NAME_CHARS, check_bot, is_name, shown
-from harness.plugins.entrants import BotDescription, BotRef, Entrant
+from harness.plugins.entrants import BotDescription, BotRef, Entrant, is_confined
 from harness.plugins.snapshots import (
     LIST,
     ProgramFiles,
@@ -55,7 +56,6 @@ from harness.plugins.snapshots import (
     unpack_bundle,
     visible_code,
 )
-from harness.plugins.trust import is_confined
 
 # How bots' processes are started: from a snapshot of their files, with installed packages and nothing else
 
@@ -186,6 +186,8 @@ class IsolationPolicy(Struct, frozen=True):
     """Threads of each native pool (OpenMP, BLAS); 0 is no limit."""
     logs: str = ""
     """Folder for stderr of programs; empty for none."""
+    show: bool = False
+    """Whether it is printed, too."""
     keep: bool = False
     """Whether a process that cannot be forked plays several matches, of different deals."""
     ponder: bool = False
@@ -193,7 +195,7 @@ class IsolationPolicy(Struct, frozen=True):
 
     def start(self, launch: Launch, home: str, name: str = "") -> Process:
         """Start a process with this policy; without a name it has no log."""
-        log = log_path(Path(self.logs), name) if self.logs and name else None
+        log = StderrLog(name, BotLogs(Path(self.logs), self.show)) if self.logs and name else None
         limited = dataclasses.replace(launch, environment=thread_variables(self.threads))
         return Process(
             limited,
@@ -388,8 +390,16 @@ def enter_command(ref: BotRef, isolate: Isolation) -> RemoteEntrant:
         bot = BotDescription(ref.alias, introduction.version, introduction.games, (), "")
         check_bot(bot)
     except BotFault as fault:
+        absent = [word for word in words[1:] if Path(word).suffix and not Path(word).exists()]
         hint = missing_file_hint(program, fault.detail) if isolate != "off" else ""
-        said = plain_text(fault.detail)
+        if absent and Path(absent[0]).name in fault.detail:
+            hint = f" There is no file {absent[0]} here."
+        said = printable(fault.detail, MAX_DETAIL_CHARS, LINES)
+        if fault.kind == "timeout":
+            hint += " If it answers, it keeps the answer in a buffer: flush stdout after each line (awk: fflush(); "
+            hint += "mawk also needs -W interactive)."
+        if isolate == "strict":
+            hint += _single_process_hint()
         if isolate == "auto":
             hint += " It was started in a sandbox (docs/security.md)."
         raise UsageError(
@@ -454,9 +464,10 @@ def bots_in(path: str, isolate: Isolation) -> list[BotDescription]:
             process.kill()
         described = decode_descriptions(line)
     except (BotFault, InvalidMessage) as error:
-        said = str(error).replace(f"{snapshot.name}/", "").rpartition("cannot be loaded: ")[2].rstrip(".")
+        said = re.sub(rf"[^\s'\"]*{re.escape(snapshot.name)}/", "", str(error))
+        said = said.rpartition("cannot be loaded: ")[2].rstrip(".")
         hint = undeclared_file_hint(bot_file(path).parent, said)
-        raise PluginError(f"{path} cannot be loaded: {plain_text(said)}.{hint}") from None
+        raise PluginError(f"{path} cannot be loaded: {printable(said, MAX_DETAIL_CHARS, LINES)}.{hint}") from None
     finally:
         sessions.close()
     if len(described) > MAX_BOTS_PER_FILE:
@@ -473,8 +484,8 @@ def _printable_description(bot: BotDescription) -> BotDescription:
                 f"bot {shown(bot.name)}: option {shown(option.name)} is a file and has a default. For a "
                 f"sandboxed bot only files are read that the user has typed: leave the default empty."
             )
-    options = tuple(replace(option, help=plain_text(option.help)) for option in bot.options)
-    return replace(bot, options=options, doc=plain_text(bot.doc))
+    options = tuple(replace(option, help=printable(option.help, MAX_DETAIL_CHARS, LINES)) for option in bot.options)
+    return replace(bot, options=options, doc=printable(bot.doc, MAX_DETAIL_CHARS, LINES))
 
 
 def isolate(entrant: Entrant, policy: IsolationPolicy, games: Mapping[str, Game[Any]]) -> Entrant:
@@ -521,8 +532,16 @@ def isolate_all(
             failed = list(entrant.sessions.failed_starts)
             entrant.sessions.dismiss()
             if failed:
-                raise UsageError(f"{entrant.name} cannot be isolated strictly: {plain_text(failed[0].detail)}.")
+                said = printable(failed[0].detail, MAX_DETAIL_CHARS, LINES)
+                raise UsageError(f"{entrant.name} cannot be isolated strictly: {said}.{_single_process_hint()}")
     return placed
+
+
+def _single_process_hint() -> str:
+    """Return why a bot may fail under strict isolation only; empty if there is no such reason."""
+    if delegated_cgroup() is not None:
+        return ""
+    return " There is no cgroup (v2) to use here, so strict isolation allows a bot one process without threads."
 
 
 def _make_remote(

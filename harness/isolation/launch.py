@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
+from subprocess import SubprocessError
 from time import time
 from typing import Any
 
@@ -236,14 +237,14 @@ class Launch:
             "request": {**self.request, "copied": self.copied},
             "packages": dict(self.packages),
             "import_path": [path for path in sys.path if path],
-            "root": str(ROOT),
             "parent": os.getpid(),
             "environment": {**base_environment(), **self.environment},
             "limits": asdict(limits),
             "cgroup": cgroup,
         }
         # -S skips site-packages for a quick start, -P keeps the current folder out of sys.path.
-        command = [sys.executable, "-S", "-P", str(Path(__file__).with_name("supervisor.py")), json.dumps(orders)]
+        code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from harness.isolation.supervisor import main; main()"
+        command = [sys.executable, "-S", "-P", "-c", code, json.dumps(orders)]
         # Own process group: Ctrl-C in the terminal must reach Arena only, which ends its bots in order.
         pipe = subprocess.PIPE
         return subprocess.Popen(  # noqa: S603 - running untrusted programs is the purpose
@@ -270,10 +271,31 @@ def base_environment() -> dict[str, str]:
     }
 
 
+_SHIM = re.compile(r'^exec "([^"]+)" exec "\$program"', re.MULTILINE)
+"""The last line of a shim, with the program that knows where the real ones are."""
+
+
 def with_absolute_paths(argv: Sequence[str]) -> tuple[str, ...]:
     """Return the command with absolute paths, because the program runs in another folder."""
     found = [str(Path(word).resolve()) if i and Path(word).exists() else word for i, word in enumerate(argv)]
     program = shutil.which(argv[0])
     if program:
-        found[0] = str(Path(program).absolute())
+        path = Path(program).absolute()
+        # A bare word is found in the user's PATH. A path may lead to a file that came with a run or a config file, and
+        # looking behind a shim runs a program that it names, outside of any sandbox.
+        found[0] = str(_behind_shim(path) if argv[0] == path.name else path)
     return tuple(found)
+
+
+def _behind_shim(program: Path) -> Path:
+    """Return the program that a shim of pyenv, rbenv or nodenv starts: in a sandbox the shim would find nothing."""
+    if program.parent.name != "shims":
+        return program
+    with suppress(OSError, SubprocessError):
+        manager = _SHIM.search(program.read_text(errors="replace"))
+        if manager:
+            done = subprocess.run(  # noqa: S603 - the shim would start it, too
+                [manager[1], "which", program.name], capture_output=True, text=True, timeout=10
+            )
+            return Path(done.stdout.strip()) if done.returncode == 0 else program
+    return program

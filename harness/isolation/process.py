@@ -21,25 +21,24 @@ from harness.core.records import FaultKind
 from harness.isolation.accounting import Cgroup, FreezeFailed, ProcessTree, children_of, descendants_of, exceeds_memory
 from harness.isolation.launch import Launch, SandboxLimits
 from harness.isolation.prefork import TemplateProcess
+from harness.isolation.protocol import MAX_LINE_BYTES
 from harness.match.faults import BotFault, without_addresses
 from harness.match.referee import MIN_CPU_SHARE
-from harness.match.stdio import TaggedLines, current_match
+from harness.match.stdio import MAX_LOG_BYTES, BotLogs, TaggedLines, current_match
 
 # Log of stderr
 
 
 KEPT_STDERR_BYTES = 2000
 """The end of stderr is kept to explain why a program ended."""
-MAX_LOG_BYTES = 256 * 1024
-"""Anything beyond is discarded."""
-LOG_FULL = b"\n[arena: this log is full; the rest is not kept]\n"
 
 
 class StderrLog:
-    """Writes stderr to a file, each line tagged with its match; without a file only the end is kept."""
+    """Sends stderr of a program to the log of its bot, each line tagged with its match, and keeps the end of it."""
 
-    def __init__(self, file: Path | None) -> None:
-        self.file, self._kept = file, b""
+    def __init__(self, bot: str, logs: BotLogs | None) -> None:
+        """Without `logs` only the end is kept."""
+        self._bot, self._logs, self._kept = bot, logs, b""
         self._lines, self._match = TaggedLines(self._write), ""
 
     def add(self, part: bytes) -> None:
@@ -49,7 +48,8 @@ class StderrLog:
         if match != self._match:
             self.end()
             self._lines, self._match = TaggedLines(self._write), match
-        self._lines.add(f"[{match}] ".encode() if match else b"", part)
+        if self._logs:
+            self._lines.add(f"[{match}] ".encode() if match else b"", part)
 
     def end(self) -> None:
         """End an unfinished line."""
@@ -62,26 +62,17 @@ class StderrLog:
         return without_addresses(lines[-1].strip()[:200]) if lines else ""
 
     def _write(self, text: bytes) -> None:
-        if self.file:
-            append_to_log(self.file, text)
-
-
-def append_to_log(log: Path, text: bytes) -> None:
-    """Append to a log, up to its maximum size."""
-    with suppress(OSError):
-        log.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(OSError), log.open("ab") as file:
-        room = MAX_LOG_BYTES - file.tell()
-        if room > 0:
-            file.write(text[:room] + (LOG_FULL if len(text) >= room else b""))
+        assert self._logs is not None, "lines are added only with logs"
+        self._logs.append(self._bot, text)
+        if self._logs.show:
+            with suppress(OSError):
+                os.write(2, text.replace(b"[%b] " % self._match.encode(), f"[{self._bot} {self._match}] ".encode()))
 
 
 # Process
 
 
 READ_BYTES = 1 << 16
-MAX_LINE_BYTES = 1 << 16
-"""Maximum length of a line unless the caller allows more."""
 KILL_AFTER_S = 2.0
 """The supervisor has this long to clean up after SIGTERM, then it is killed."""
 EXIT_CODE_WAIT_S = 1.0
@@ -105,39 +96,34 @@ class DeadlinePassed(Exception):
         self.unfinished = unfinished
 
 
-class MemoryLimitExceeded(Exception):
-    """All its processes together use too much memory."""
-
-
-class LineTooLong(Exception):
-    """The program sent a longer line than allowed."""
-
-
 class Process:
     """A running program and its supervisor. The owner must call `kill` or `dismiss` in the end."""
 
     _suspended: ClassVar[dict[Process, ProcessTree]] = {}
     """Bots of the matches of this process that have answered and wait for their next request."""
 
-    def __init__(self, launch: Launch, home: str, log: Path | None = None, ponder: bool = False, **limits: Any) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        home: str,
+        log: StderrLog | None = None,
+        ponder: bool = False,
+        **limits: Any,
+    ) -> None:
         """`home` is where its scratch folder is created; `limits` are fields of SandboxLimits.
 
         Unless it may `ponder`, the program is suspended from each answer to the next request.
         """
         self.folder = tempfile.mkdtemp(prefix="bot-", dir=home)
-        self._log, self._buffer = StderrLog(log), b""
+        self._log, self._buffer = log or StderrLog("", None), b""
         wanted = SandboxLimits(self.folder, launch.readable, **limits)
         # Named after the temporary folder, so that the next run recognises cgroups of dead processes.
         self._cgroup = Cgroup.create(f"{Path(home).name}.{Path(self.folder).name}", wanted.memory, wanted.processes)
         self._in_cgroup = False
         """Whether a cgroup is known to count its memory, so that Arena need not."""
         self._process = launch.start(wanted, str(self._cgroup.path) if self._cgroup else "")
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._in, self._out, self._err = (
-            self._process.stdin.fileno(), self._process.stdout.fileno(), self._process.stderr.fileno(),
-        )  # fmt: skip
+        self._pipes = [one for one in (self._process.stdin, self._process.stdout, self._process.stderr) if one]
+        self._in, self._out, self._err = (pipe.fileno() for pipe in self._pipes)
         for descriptor in (self._in, self._out, self._err):
             # A bot that does not read must not block Arena past the deadline.
             os.set_blocking(descriptor, False)
@@ -181,10 +167,6 @@ class Process:
         self._in_cgroup = self._in_cgroup or (self._cgroup is not None and self._cgroup.populated)
         return self._in_cgroup
 
-    @property
-    def _memory_detail(self) -> str:
-        return f"its processes took more than {self._memory} MB in all"
-
     def exchange(
         self, line: bytes, deadline: float, max_bytes: int = MAX_LINE_BYTES, awaited: str = "answered"
     ) -> bytes:
@@ -203,9 +185,9 @@ class Process:
             if self._unchecked_s > POLL_INTERVAL_S:
                 self._poll_others()
             self._suspend()
-        except MemoryLimitExceeded:
+        except BotFault:
             self.kill()
-            raise BotFault("memory", self._memory_detail) from None
+            raise
         except FreezeFailed:
             self.kill()
             raise BotFault("crash", "its processes could not be stopped after its answer", doubtful=True) from None
@@ -219,16 +201,13 @@ class Process:
             raise BotFault(
                 "timeout", f"had not {awaited} after {deadline - began:.3g} s; its process was killed{half}", idle
             ) from None
-        except LineTooLong:
-            self.kill()
-            raise BotFault("illegal", f"sent more than {max_bytes} bytes in one line") from None
         except ProcessEnded:
             # After a fork exited by itself, the next match gets a new process.
             self.is_tainted = self.template is not None
             # The kernel killed it for memory: the same fault as if Arena had noticed first.
             if self._cgroup and self._cgroup.out_of_memory:
                 self.kill()
-                raise BotFault("memory", self._memory_detail) from None
+                raise self._memory_fault() from None
             ending = "" if self.template else self.kill(EXIT_CODE_WAIT_S)  # the kernel keeps no exit code of a fork
             self.kill()
             words = self.last_stderr_line()
@@ -238,7 +217,10 @@ class Process:
         return answer
 
     def ask(self, line: bytes, deadline: float, max_bytes: int = MAX_LINE_BYTES) -> bytes:
-        """Send a line and return the next one. `deadline` is in the time of perf_counter."""
+        """Send a line and return the next one. `deadline` is in the time of perf_counter.
+
+        Raise BotFault for a line that is too long and for too much memory; the caller has to kill the process then.
+        """
         tree = self._tree
         if tree:
             # Before the line is sent: afterwards its work is legitimate.
@@ -252,7 +234,7 @@ class Process:
             if self._buffer:
                 answer, newline, rest = self._buffer.partition(b"\n")
                 if len(answer) > max_bytes:  # with or without its newline
-                    raise LineTooLong
+                    raise BotFault("illegal", f"sent more than {max_bytes} bytes in one line")
                 if newline:
                     self._buffer = rest
                     return answer
@@ -397,7 +379,10 @@ class Process:
             raise ProcessEnded
         self._unchecked_s = 0.0
         if self._memory and not self.counted_by_kernel and exceeds_memory(descendants_of(self.pid), self._memory):
-            raise MemoryLimitExceeded
+            raise self._memory_fault()
+
+    def _memory_fault(self) -> BotFault:
+        return BotFault("memory", f"its processes took more than {self._memory} MB in all")
 
     def _read_stdout(self) -> None:
         part = os.read(self._out, READ_BYTES)
@@ -438,9 +423,8 @@ class Process:
             return
         with suppress(ProcessEnded, DeadlinePassed):
             self.send(line, perf_counter() + LAST_LINE_TIMEOUT_S)
-        assert self._process.stdin is not None
         with suppress(OSError):
-            self._process.stdin.close()  # a program that ignores the line may still exit at end-of-file
+            self._pipes[0].close()  # a program that ignores the line may still exit at end-of-file
         if self._tree:
             self._tree.thaw()
         self.kill(grace)
@@ -457,12 +441,12 @@ class Process:
             self.template.close()
         code: int | None = None
         try:
-            code = self._process.wait(grace)
+            code = self._wait_for_exit(grace)
         except subprocess.TimeoutExpired:
             # SIGTERM lets the supervisor kill everything the bot started. SIGKILL is for a supervisor that hangs.
             self._process.terminate()
             try:
-                self._process.wait(KILL_AFTER_S)
+                self._wait_for_exit(KILL_AFTER_S)
             except subprocess.TimeoutExpired:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self._process.pid, signal.SIGKILL)
@@ -474,14 +458,23 @@ class Process:
                     break
                 self._read_stderr()
         self._log.end()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream:
-                with suppress(OSError):
-                    stream.close()
+        for pipe in self._pipes:
+            with suppress(OSError):
+                pipe.close()
         if self._cgroup:
             self._cgroup.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
         return _exit_text(code)
+
+    def _wait_for_exit(self, seconds: float) -> int:
+        """Return the exit code of the supervisor; raises TimeoutExpired."""
+        # `Popen.wait` with a limit sleeps up to 50 ms between two looks, so it takes twice as long as the exit.
+        if seconds and hasattr(os, "pidfd_open") and self.running:
+            descriptor = os.pidfd_open(self.pid)
+            select.select([descriptor], [], [], seconds)
+            os.close(descriptor)
+            seconds = 0.0
+        return self._process.wait(seconds)
 
 
 def _unread_bytes(pipe: int) -> int:

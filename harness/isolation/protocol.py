@@ -143,7 +143,9 @@ Reply = Introduction | Ready | Choice | FaultReport
 encode = msgspec.json.Encoder().encode
 decode_request = msgspec.json.Decoder(Request).decode
 _reply_decoder: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
-_descriptions_decoder = msgspec.json.Decoder(list[BotDescription])
+_descriptions_decoder: msgspec.json.Decoder[list[BotDescription] | FaultReport] = msgspec.json.Decoder(
+    list[BotDescription] | FaultReport
+)
 _DECODE_ERRORS = (msgspec.MsgspecError, RecursionError, MemoryError, ValueError)
 
 
@@ -160,8 +162,11 @@ def decode_reply(line: bytes) -> Reply:
 
 
 def decode_descriptions(line: bytes) -> list[BotDescription]:
-    """Return the bots that a line describes; raises InvalidMessage, and nothing else."""
-    return _decode(_descriptions_decoder, line)
+    """Return the bots that a line describes; raises BotFault if it reports why there are none, or InvalidMessage."""
+    found = _decode(_descriptions_decoder, line)
+    if isinstance(found, FaultReport):
+        raise BotFault(found.kind, found.detail)
+    return found
 
 
 def _decode(decoder: msgspec.json.Decoder[T], line: bytes) -> T:
@@ -198,7 +203,7 @@ class Session:
         """The note that came with the last answer."""
         try:
             deadline = perf_counter() + (start_time or inf)
-            line = channel.exchange(HELLO, deadline, MAX_LINE_BYTES, "said hello")
+            line = channel.exchange(HELLO, deadline, awaited="said hello")
             self.introduction = self._read_reply(line, Introduction, "hello")
             if self.introduction.protocol != PROTOCOL:
                 # Checked before anything else is read: later fields may differ between versions.
@@ -258,7 +263,7 @@ class Session:
         # The margin covers the delay of pipes and scheduler. The referee allows the same margin for its own
         # measurement.
         deadline = perf_counter() + allowed + self.limits.margin
-        line = self.channel.exchange(encode(message) + b"\n", deadline, MAX_LINE_BYTES, "answered")
+        line = self.channel.exchange(encode(message) + b"\n", deadline)
         reply = self._read_reply(line, Choice, "choice")
         self._check_id(reply.id)
         self.note = reply.note
@@ -287,7 +292,7 @@ class Session:
 
     def _expect_ready(self, message: NewGame | GameOver, allowed: float) -> None:
         deadline = perf_counter() + min(self.limits.move_time or inf, allowed) + self.limits.margin
-        line = self.channel.exchange(encode(message) + b"\n", deadline, MAX_LINE_BYTES, "been ready")
+        line = self.channel.exchange(encode(message) + b"\n", deadline, awaited="been ready")
         # Both limits apply to start and end of a match: the time for one move, and what is left for the game.
         self._check_id(self._read_reply(line, Ready, "ready").id)
 

@@ -10,7 +10,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import ClassVar, NamedTuple
 
 # Policy
@@ -67,8 +67,7 @@ def syscall_number(call: str, machine: str) -> int | None:
     return SYSCALL_NUMBERS[call][MACHINES.index(machine)] if machine in MACHINES else None
 
 
-@dataclass(frozen=True, slots=True)
-class Denied:
+class Denied(NamedTuple):
     """A group of denied calls and the reason."""
 
     what: str
@@ -79,8 +78,7 @@ class Denied:
     """Whether two bots could communicate through them; otherwise they attack the kernel or the machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeniedArgument:
+class DeniedArgument(NamedTuple):
     """A call that is denied for some values of one argument. Exactly one of the tests is set."""
 
     what: str
@@ -112,7 +110,7 @@ _SO_SNDBUF, _SO_SNDBUFFORCE = 7, 32
 _RWF_NOWAIT = 8
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 _ON_ANOTHER_PROCESS = "likewise; oneself (0) is fine"
-_NO_TMPFILE = "it counts up the numbers of files in the scratch folder without a trace; temporary files get a name then"
+_NO_TMPFILE = "it uses up an inode number of the scratch folder unnoticed; tempfile creates named files instead"
 
 # The error is one that callers handle: after ENOSYS libraries use an older call, after EOPNOTSUPP tempfile uses a named
 # file. EPERM is for calls without a substitute.
@@ -391,11 +389,6 @@ def prctl(option: int, value: int) -> None:
     _check_result(_libc().prctl(option, value, 0, 0, 0), "prctl")
 
 
-def prctl_pointer(option: int, value: int, pointer: object) -> None:
-    """Set an attribute of this process that takes a pointer."""
-    _check_result(_libc().prctl(option, ctypes.c_ulong(value), pointer, 0, 0), "prctl")
-
-
 def new_session_keyring() -> None:
     """Replace the session keyring, shared with the operator's login session, by an empty one."""
     number = syscall_number("keyctl", os.uname().machine)
@@ -451,10 +444,8 @@ def no_new_privileges() -> None:
 def drop_bounding_set() -> None:
     """Empty the capability bounding set: executed programs get no capability, not even as root."""
     for capability in range(_LAST_CAP + 1):
-        try:
+        with suppress(OSError):  # no such capability, or no right to drop it
             prctl(_PR_CAPBSET_DROP, capability)
-        except OSError:  # no such capability, or no right to drop it
-            continue
 
 
 def drop_capabilities() -> None:
@@ -492,12 +483,6 @@ class Instruction(NamedTuple):
     jump_false: int = 0
 
 
-def policy(has_rootfs: bool) -> tuple[tuple[Denied, ...], tuple[DeniedArgument, ...]]:
-    """Return what is denied to a process with or without a root file system."""
-    sockets = (NON_UNIX_SOCKETS,) if has_rootfs else ALL_SOCKETS
-    return DENIED, (*DENIED_ARGUMENTS, *sockets)
-
-
 def assemble(machine: str, has_rootfs: bool) -> list[Instruction]:
     """Return the filter for this machine type, as `os.uname` names it; raise OSError if it is unknown."""
     if machine not in ARCHITECTURES:
@@ -507,23 +492,18 @@ def assemble(machine: str, has_rootfs: bool) -> list[Instruction]:
         Instruction(_LOAD, _ARCHITECTURE_AT),
         Instruction(_JUMP_EQUAL, ARCHITECTURES[machine], 1),
         Instruction(_RETURN, _KILL),
+        Instruction(_LOAD, _NUMBER_AT),
     ]
-    program.append(Instruction(_LOAD, _NUMBER_AT))
     # x32 calls would bypass the rules below.
     if machine == "x86_64":
         program += [Instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1), return_error(errno.ENOSYS)]
-    plain, by_argument = policy(has_rootfs)
-    for denied in plain:
-        for call in denied.calls:
-            number = syscall_number(call, machine)
-            if number is not None:
-                program += [Instruction(_JUMP_EQUAL, number, 0, 1), return_error(denied.error)]
-    for rule in by_argument:
-        number = syscall_number(rule.call, machine)
-        if number is None:
-            continue
-        test = _argument_test(rule)
-        program += [Instruction(_JUMP_EQUAL, number, 0, len(test)), *test]
+    tests = [(call, [return_error(denied.error)]) for denied in DENIED for call in denied.calls]
+    sockets = (NON_UNIX_SOCKETS,) if has_rootfs else ALL_SOCKETS
+    tests += [(rule.call, _argument_test(rule)) for rule in (*DENIED_ARGUMENTS, *sockets)]
+    for call, test in tests:
+        number = syscall_number(call, machine)
+        if number is not None:
+            program += [Instruction(_JUMP_EQUAL, number, 0, len(test)), *test]
     return [*program, Instruction(_RETURN, _ALLOW)]
 
 
@@ -556,15 +536,11 @@ class _SockFprog(ctypes.Structure):
     _fields_: ClassVar = [("length", ctypes.c_uint16), ("filter", ctypes.POINTER(_SockFilter))]
 
 
-def install_filter(has_rootfs: bool) -> None:
-    """Install the filter in this process. Needs `no_new_privileges` first; raises OSError where it is unsupported."""
-    if sys.platform != "linux":
-        raise OSError("this needs Linux")
-    install_program(assemble(os.uname().machine, has_rootfs))
-
-
 def install_program(program: Iterable[Instruction]) -> None:
-    """Install a BPF program in this process, for good."""
+    """Install a BPF program in this process, for good. Needs `no_new_privileges` first; raises OSError where it is
+    unsupported.
+    """
     steps = [_SockFilter(code, jump_true, jump_false, number) for code, number, jump_true, jump_false in program]
     filters = (_SockFilter * len(steps))(*steps)
-    prctl_pointer(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(_SockFprog(len(steps), filters)))
+    program_at = ctypes.byref(_SockFprog(len(steps), filters))
+    _check_result(_libc().prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), program_at, 0, 0), "prctl")

@@ -1,6 +1,6 @@
 """The process between Arena and a bot: starts the bot within its limits and kills everything the bot leaves behind.
 
-Run as a script, with one JSON argument that `launch` writes. It ends when the bot's program ends, on SIGTERM, or when
+`launch` starts it in a new Python, with one JSON argument. It ends when the bot's program ends, on SIGTERM, or when
 its parent dies, and kills everything that the program started. The bot cannot reach it where the kernel has namespaces.
 
 It is started with -S (no site-packages) for a quick start: standard library only.
@@ -11,25 +11,26 @@ from __future__ import annotations
 import json
 import os
 import signal
+import site
 import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import Any, NoReturn
+
+from harness.isolation import seccomp
+from harness.isolation.confine import confine, enter_namespaces
+from harness.isolation.launch import SandboxLimits, find_packages
 
 EXIT_CANNOT_START = 126
 """Exit code when the program cannot be started within its limits; stderr has the reason."""
 _program_pids: list[int] = []
 
 
-def main(config: dict[str, Any]) -> None:
-    """Start the program and wait until it ends. Never returns."""
-    # Not at the top of the file: sys.path has the folder of `harness` only after __main__ has added it.
-    from harness.isolation import seccomp
-    from harness.isolation.confine import enter_namespaces, random_uid
-    from harness.isolation.launch import SandboxLimits
-
+def main() -> NoReturn:
+    """Start the program and exit when it ends."""
+    config = json.loads(sys.argv[1])
     limits = SandboxLimits(**config["limits"])
     cgroup = -1
     # Opened now, before this process loses the right to. Only the child joins: the supervisor must outlive a cgroup
@@ -45,10 +46,14 @@ def main(config: dict[str, Any]) -> None:
         seccomp.prctl(seccomp.PR_SET_CHILD_SUBREAPER, 1)
         if os.getppid() != config["parent"]:
             sys.exit(EXIT_CANNOT_START)  # the parent died before PDEATHSIG was set: no signal will come
+    # Two processes: the bot's has given up all rights, so only its parent can kill whatever the bot leaves behind.
     program = os.fork()
     if program == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _become_program(config, limits, namespaces, random_uid(), _join_cgroup(cgroup))
+        in_cgroup = False
+        with suppress(OSError):  # Arena notices a process that is not in its cgroup, and counts its memory itself
+            in_cgroup = cgroup >= 0 and os.write(cgroup, b"0") > 0
+        _become_program(config, limits, namespaces, in_cgroup)
     _program_pids.append(program)
     if cgroup >= 0:
         os.close(cgroup)
@@ -56,27 +61,18 @@ def main(config: dict[str, Any]) -> None:
     # Arena sees end-of-file on a pipe only when every copy of it is closed, so the supervisor must not hold one.
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
-    os._exit(_wait_for(program))
+    pid = 0
+    while pid != program:  # orphans of the program end, too
+        pid, status = os.wait()
+    _kill_descendants()
+    # As a shell reports it.
+    os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
 
 
-def _join_cgroup(cgroup: int) -> bool:
-    """Move this process into the cgroup of this descriptor; return whether that worked. If not, Arena notices."""
-    if cgroup < 0:
-        return False
+def _become_program(config: dict[str, Any], limits: SandboxLimits, namespaces: bool, in_cgroup: bool) -> NoReturn:
+    """Confine this process and run the program in it."""
     try:
-        os.write(cgroup, b"0")
-    except OSError:
-        return False
-    return True
-
-
-def _become_program(config: dict[str, Any], limits: Any, namespaces: bool, bot_uid: int, in_cgroup: bool) -> None:
-    """Confine this process and run the program in it. Never returns."""
-    # As in main: sys.path is not complete when this file is loaded.
-    from harness.isolation.confine import confine
-
-    try:
-        scratch, missing = confine(limits, namespaces, bot_uid, in_cgroup)
+        scratch, missing = confine(limits, namespaces, in_cgroup)
         if missing and limits.strict:
             _exit_cannot_start("this system cannot enforce " + "; ".join(missing))
         environment = {**config["environment"], "HOME": scratch, "TMPDIR": scratch}
@@ -86,12 +82,9 @@ def _become_program(config: dict[str, Any], limits: Any, namespaces: bool, bot_u
             os.execvpe(config["argv"][0], config["argv"], environment)  # noqa: S606 - that is the purpose
         os.environ.clear()
         os.environ.update(environment)
-        # `site` reads every .pth file of the environment: only Python bots need it, and only once they are confined.
-        import site
-
-        from harness.isolation.launch import find_packages
-
-        site.main()  # a bot may be in any installed package
+        # This reads every .pth file of the environment. Only Python bots need it, which may be in any installed
+        # package, and only once they are confined: a .pth file can contain code.
+        site.main()
         # The order of the process that entered the bot, so that the same one of two installed versions is imported.
         sys.path[:] = dict.fromkeys([*config["import_path"], *sys.path])
         find_packages(config["packages"])
@@ -102,20 +95,10 @@ def _become_program(config: dict[str, Any], limits: Any, namespaces: bool, bot_u
         _exit_cannot_start(str(error) or type(error).__name__)
 
 
-def _exit_cannot_start(why: str) -> None:
+def _exit_cannot_start(why: str) -> NoReturn:
     with suppress(OSError):
         os.write(2, f"arena: cannot start it: {why}\n".encode())
     os._exit(EXIT_CANNOT_START)
-
-
-def _wait_for(program: int) -> int:
-    """Wait until the program has ended; return its exit code as a shell would report it."""
-    while True:
-        pid, status = os.wait()
-        if pid == program:
-            break
-    _kill_descendants()
-    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 
 
 def _on_sigterm(_number: int, _frame: object) -> None:
@@ -145,9 +128,3 @@ def _child_pids() -> list[int]:
         return [int(word) for word in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
     except OSError:  # no such list on this system; the program itself is known
         return _program_pids
-
-
-if __name__ == "__main__":
-    config = json.loads(sys.argv[1])
-    sys.path.insert(0, config["root"])
-    main(config)

@@ -16,21 +16,28 @@ from harness.cli.options import (
     BOT,
     EVENT,
     GAME,
+    check_bot_options,
     check_table_options,
     given,
+    key_file_option,
     layout,
     league_option,
     load_plugins,
     make_ready,
     note,
     note_warnings,
+    print_faults,
     request_options,
     run_option,
+    say,
+    show,
     table_format_option,
+    verify_options,
 )
-from harness.core.errors import ArenaError, UnknownName, UsageError
+from harness.core.errors import ArenaError, UnknownName, UsageError, printable
 
 if TYPE_CHECKING:
+    from harness.core.records import Isolation
     from harness.core.table import Table
     from harness.league.folder import LeagueFolder
     from harness.league.journal import BotEvent
@@ -60,6 +67,9 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # convert() has the 
         return float(found[1]) * UNITS[found[2]]
 
 
+isolate_option = run_option(
+    "isolate", "How bots are kept, as in a tournament. Default: those whose files the league stores are sandboxed."
+)
 reason_option = click.option("--reason", default="", help="Why, for the journal.")
 
 
@@ -82,6 +92,7 @@ def _print_tables(tables: Sequence[Table], table_format: str = "simple", wide: b
 @run_option("workers", "Processes that play; 0 plays in this one.")
 @run_option("cluster", "Play on the nodes of a Dask cluster.")
 @run_option("ship", "With --cluster: send packages along.")
+@isolate_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 @league_option
 def run_command(
@@ -91,13 +102,15 @@ def run_command(
     workers: int | None,
     cluster: str | None,
     ship: bool | None,
+    isolate: Isolation | None,
     quiet: bool,
     league: Path,
 ) -> None:
     """Play until a limit is reached or until Ctrl-C; bots that join or leave meanwhile count from the next round on.
 
     Newcomers are seated where a match says most about them, until they are known as well as the others. A change of
-    rules, options or time control (in arena.toml, or by an update of arena) begins an era with a separate table.
+    rules, options or time control (in arena.toml, or by an update of arena) begins an era with a separate table. Bots
+    whose files the league stores are sandboxed.
 
     \b
     arena league run --until-settled
@@ -105,11 +118,12 @@ def run_command(
     arena league run --matches 1000 --league autumn
     """
     from harness.league.api import play_league
+    from harness.league.folder import open_era
     from harness.league.runner import StopCondition
     from harness.league.standings import standings_tables
 
     opened = _open(league)
-    request = opened.request_here(workers, cluster, ship)
+    request = opened.request_with(workers=workers, cluster=cluster, ship=ship, isolate=isolate)
     make_ready(request.workers, request.threads, request, bool(request.cluster))
     registry = load_plugins(isolate=request.isolate)
     until = StopCondition(matches, seconds, until_settled)
@@ -118,6 +132,7 @@ def run_command(
         _print_tables(standings_tables(standings))
     if not quiet:
         note("")
+        print_faults(open_era(opened.folder, done.era), done.faults)
         settled = " All bots are known about equally well now." if done.settled else ""
         note(f"{done.played:,} matches were played in era {done.era}.{settled}")
         note(f"Continue with: arena league run --league {league}")
@@ -142,12 +157,14 @@ def show_command(
     arena league show --era 1 -f csv
     """
     from harness.league.standings import standings_of, standings_tables
+    from harness.output.progress import shown_work
 
     check_table_options(table_format, ())
     if era and across:
         raise UsageError("Use either --era or --across, not both.")
-    standings = standings_of(_open(league), era, across=across)
-    tables = standings_tables(standings, everybody)
+    with shown_work():
+        standings = standings_of(_open(league), era, across=across)
+        tables = standings_tables(standings, everybody)
     if game is not None:
         if game not in standings.games:
             raise UnknownName("game of this league", game, standings.games)
@@ -158,25 +175,29 @@ def show_command(
         note(f"\n{standings.matches:,} matches, {eras} {', '.join(map(str, standings.eras))}.")
 
 
-@click.command("history", short_help="Show how the versions of a bot fare, and what changed.")
+@click.command("history", short_help="Show the results of each version of a bot, and what changed.")
 @click.argument("bot")
 @click.option("--decisions/--no-decisions", default=True, help="Ask the newest version at decisions of the one before.")
+@isolate_option
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @league_option
-def history_command(bot: str, decisions: bool, as_json: bool, league: Path) -> None:
+def history_command(bot: str, decisions: bool, isolate: Isolation | None, as_json: bool, league: Path) -> None:
     """Show each version of a BOT: its skill, its results, and what it decides differently.
 
-    The newest version is asked at decisions of the one before it; phases with the most differences come first.
+    The newest version is asked at decisions of the one before it, in a sandbox if the league stores its files; phases
+    with the most differences come first.
 
     \b
     arena league history sprinter
     arena league history sprinter --no-decisions
     """
     from harness.league.standings import differences, history_table, standings_of, versions_of
+    from harness.output.progress import shown_work
 
     opened = _open(league)
-    request = opened.request()
-    versions = versions_of(opened, bot, standings_of(opened))
+    request = opened.request_with(isolate=isolate)
+    with shown_work():
+        versions = versions_of(opened, bot, standings_of(opened))
     tables = [history_table(bot, game, rows) for game, rows in versions.items()]
     ask = decisions and any(len(rows) > 1 for rows in versions.values())
     if not as_json:
@@ -184,15 +205,17 @@ def history_command(bot: str, decisions: bool, as_json: bool, league: Path) -> N
     found: list[Differences] = []
     if ask:
         try:
-            found = differences(opened, bot, load_plugins(isolate=request.isolate), request.isolate)
+            registry = load_plugins(isolate=request.isolate)
+            with shown_work():
+                found = differences(opened, bot, registry, request.isolate)
         except UsageError as error:
             note(f"The newest version cannot be asked: {error}")
     if as_json:
         versions_data = {"versions": {table.title.partition(", ")[2]: table.rows for table in tables}}
-        click.echo(json.dumps({**versions_data, "differences": msgspec.to_builtins(found)}, indent=2))
+        show(json.dumps({**versions_data, "differences": msgspec.to_builtins(found)}, indent=2))
         return
     for each in found:
-        click.echo("\n" + "\n".join(_difference_lines(each)))
+        show("\n" + "\n".join(_difference_lines(each)))
 
 
 def _difference_lines(found: Differences) -> list[str]:
@@ -210,9 +233,13 @@ def _difference_lines(found: Differences) -> list[str]:
 
 @click.command("publish", short_help="Make a web site of a league.")
 @click.option("--to", type=click.Path(path_type=Path, file_okay=False), required=True, help="The folder of the site.")
-@click.option("--url", default="", help="Where the site will be, for its feed.")
+@click.option("--url", default="", help="Where the site will be, for feeds and link previews; kept for the next time.")
+@click.option("--title", help="What the site is called; kept for the next time.")
+@click.option("--next", "due", help="When the next update is due, as it is to be shown; kept for the next time.")
+@click.option("--replays", type=click.IntRange(min=0), default=200, show_default=True,
+              help="Store replays of this many matches of each game.")  # fmt: skip
 @league_option
-def publish_command(to: Path, url: str, league: Path) -> None:
+def publish_command(to: Path, url: str, title: str | None, due: str | None, replays: int, league: Path) -> None:
     """Make a web site of a league: its table, and a page for each era with charts and matches to step through.
 
     Matches of banned bots are left out; seeds of the era that goes on are withheld.
@@ -221,43 +248,119 @@ def publish_command(to: Path, url: str, league: Path) -> None:
     arena league publish --to site
     """
     from harness.league.standings import publish_league
+    from harness.output.progress import shown_work
+    from harness.report import SiteOptions
 
-    note_warnings(publish_league(_open(league), load_plugins(), to, url))
-    click.echo(to / "index.html")
+    opened, registry = _open(league), load_plugins()
+    with shown_work():
+        problems = publish_league(opened, registry, to, SiteOptions(url, title, None, due, replays))
+    note_warnings(problems)
+    show(to / "index.html")
 
 
 @click.command("verify", short_help="Check that all of a league follows from its journal.")
 @click.option("--every", type=click.IntRange(min=1), default=1, help="Replay one in N records.  [default: all]")
+@verify_options("league")
 @league_option
-def verify_command(every: int, league: Path) -> None:
+def verify_command(
+    every: int,
+    ask_bots: bool,
+    isolate: str | None,
+    workers: int | None,
+    keys: tuple[str, ...],
+    as_json: bool,
+    league: Path,
+) -> None:
     """Check a league: every match follows from the journal and the records before it, records are played again by the
     rules, and all bots that may play are what they were when they joined.
+
+    Also checks the signature of the league. With --bots, the bots play these matches again in sandboxed processes,
+    whatever the league's file says. The exit code is 1 if anything differs.
 
     \b
     arena league verify
     arena league verify --every 20
+    arena league verify --bots
+    arena league verify --key ed25519:l3XyR...
     """
-    from harness.league.verify import check_league
-    from harness.output.progress import Progress
+    from harness.cli.verify import show_bots, show_uncovered, signature_data
+    from harness.league.verify import check_league, check_league_bots, signable_league
+    from harness.output.progress import at_terminal, shown_work
+    from harness.runs.signing import check_signature, trusted_keys
 
-    opened = _open(league)
-    with Progress("records") as progress:
-        found = check_league(opened, load_plugins(isolate=opened.request().isolate), every, progress.step)
-    for sentence in [*found.notes, *found.problems]:
-        click.echo(sentence)
-    open_ = f", {found.open:,} matches of the last rounds are still to be played" if found.open else ""
-    count = len(found.problems)
-    verdict = "no problems" if not count else f"{count:,} problem{'' if count == 1 else 's'}"
-    click.echo(f"{found.records:,} records, {found.replayed:,} replayed: {verdict}{open_}.")
-    if found.problems:
+    check_bot_options(ask_bots, isolate, workers)
+    trusted, opened = trusted_keys(keys), _open(league)
+    if ask_bots:
+        make_ready(workers, None)  # before plugins are loaded
+    placed: Isolation = isolate or "on"  # type: ignore[assignment]  # click has checked it
+    registry = load_plugins(isolate=placed if ask_bots else opened.request().isolate)
+    with shown_work():
+        found = check_league(opened, registry, every)
+    if ask_bots:
+        with at_terminal("asked again", found.replayed, False, workers) as (stop, progress):
+            check_league_bots(opened, registry, found, placed, workers, stop, progress.step)
+    signed = check_signature(signable_league(opened), trusted)
+    fine = found.fine and signed.is_fine(bool(trusted))
+    if as_json:
+        names = ("records", "replayed", "open", "problems", "notes", "bots")
+        data = {name: msgspec.to_builtins(getattr(found, name)) for name in names}
+        fields = {"league": str(league), "fine": fine, **data, "signature": signature_data(signed)}
+        show(json.dumps(fields, indent=2))
+    else:
+        for sentence in [*found.notes, *found.problems]:
+            say(printable(sentence))
+        open_ = f", {found.open:,} matches of the last rounds are still to be played" if found.open else ""
+        count = len(found.problems)
+        verdict = "no problems" if not count else f"{count:,} problem{'' if count == 1 else 's'}"
+        say(f"{found.records:,} records, {found.replayed:,} replayed: {verdict}{open_}. {signed}")
+        show_uncovered(signed, ("journal",))
+        if not ask_bots:
+            say("  Not checked: whether bots chose these moves. Use --bots.")
+        for era, asked in found.bots.items():
+            show_bots(found.eras[era].folder, asked)
+    if not fine:
         click.get_current_context().exit(1)
 
 
-NOT_ASKED = ("bots", "candidates", "deals", "format", "name", "results", "strict")
+@click.command("sign", short_help="Sign a league with your key, so that others can verify it.")
+@key_file_option
+@click.option("--json", "as_json", is_flag=True, help="Print key and signature as JSON.")
+@league_option
+def sign_command(key: Path | None, as_json: bool, league: Path) -> None:
+    """Sign a league as it is now with an Ed25519 key: its journal, the records of all eras and the stored bots.
+
+    'arena sign --new-key' makes a key. The signature is a file in the league's folder, which 'arena league verify'
+    checks; sign it again when more was played. Needs pip install 'arena-harness[sign]'.
+
+    \b
+    arena league sign
+    arena league verify --key ed25519:l3XyR...
+    """
+    from harness.cli.sign import report_signature
+    from harness.league.verify import sign_league
+    from harness.runs.signing import default_key
+    from harness.runs.store import now
+
+    signed = sign_league(_open(league), key or default_key(), now())
+    report_signature("league", league, signed, f"arena league verify --league {league} --key {signed.key}", as_json)
+
+
+NOT_ASKED = (
+    "bots",
+    "candidates",
+    "deals",
+    "for_",
+    "format",
+    "matches_each",
+    "name",
+    "results",
+    "show_output",
+    "strict",
+)
 """Options of a run that a new league has not: see NOT_FOR_LEAGUES; a league's file may say `strict`."""
 
 
-@click.group("league", short_help="Keep a league: versions of bots join, play and leave.")
+@click.group("league")
 def command() -> None:
     """Keep a league: a folder in which versions of bots join, play and leave, for weeks or for years.
 
@@ -300,11 +403,12 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
         fields = {name: value for name, value in fields.items() if name not in NOT_FOR_LEAGUES and name != "file"}
     request = RunRequest(**{**fields, **given(asked)})
     registry = load_plugins(isolate=request.isolate)
-    registry.entrants(bots)  # report unknown bots before there is a folder
+    named = registry.for_names_in(Path(event).name) if event else registry
+    named.entrants(bots)  # report unknown bots before there is a folder
     league = LeagueFolder.create(folder, request, registry)
     note(f"Created the league {folder}. What it plays is in {folder / 'arena.toml'}.")
     if bots:
-        _report_joined(league, league.add_bots(bots, registry), registry)
+        _report_joined(league, league.add_bots(bots, named), registry)
     else:
         note(f"Add bots with: arena league add BOT --league {folder}")
 
@@ -314,23 +418,31 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
 @click.option("--as", "name", default="", help="The name that it has in the league. Default: its own.")
 @click.option("--team", default="", help="Whose it is.")
 @click.option("--author", default="", help="Who wrote it.")
+@click.option(
+    "--new-version-of",
+    default="",
+    metavar="NAME",
+    help="It is the next version of this bot, although it has not the same --author or --team.",
+)
 @league_option
-def add_command(bots: tuple[str, ...], name: str, team: str, author: str, league: Path) -> None:
+def add_command(bots: tuple[str, ...], name: str, team: str, author: str, new_version_of: str, league: Path) -> None:
     """Let a BOT join: a name, a file, a folder, or cmd:COMMAND, as behind --bot of arena tournament.
 
-    A bot that is in already joins as its next version: sprinter@2. The newest plays on, older ones are kept as
-    opponents. Its files are copied now; what happens to them later changes nothing. Works while the league is played.
+    A bot whose name is in the league joins as its next version, sprinter@2, if it has the same --author or --team, or
+    with --new-version-of. The newest plays on, older ones are kept as opponents. Its files are copied now; what happens
+    to them later changes nothing. Works while the league is played.
 
     \b
     arena league add sprinter.py
     arena league add sprinter.py --as dash --team red --author Ada
+    arena league add sprinter_2.py --new-version-of sprinter
     arena league add ismcts:guide=outlaw --as searcher
     """
     from harness.plugins.entrants import BotEntry
 
     opened = _open(league)
     registry = load_plugins(isolate=opened.request().isolate)
-    joined = opened.add_bots([BotEntry(bot, team, author) for bot in bots], registry, name)
+    joined = opened.add_bots([BotEntry(bot, team, author) for bot in bots], registry, name, new_version_of)
     _report_joined(opened, joined, registry)
 
 
@@ -339,7 +451,7 @@ def _report_joined(league: LeagueFolder, joined: list[BotEvent], registry: Regis
     from harness.league.journal import BotJoined
 
     for entry in joined:
-        click.echo(f"{entry.name} {'joins' if isinstance(entry, BotJoined) else 'is restored and plays again'}.")
+        show(f"{entry.name} {'joins' if isinstance(entry, BotJoined) else 'is restored and plays again'}.")
         if any(one.banned for one in league.membership.versions(entry.bot)):
             note(f"Warning: an earlier version of {entry.bot} is banned.")
     note_warnings(announce_changes(league, joined, registry))
@@ -353,19 +465,19 @@ def _decide(command_name: str, bot: str, reason: str, league: Path) -> None:
     kinds = {"retire": BotRetired, "ban": BotBanned, "readmit": BotReadmitted}
     opened = _open(league)
     entry = opened.add_decision(kinds[command_name], bot, reason)
-    click.echo(f"{bot} {entry.notice}.")
+    show(f"{bot} {entry.notice}.")
     if entry.what != "retired":  # else all matches count as before
         with suppress(ArenaError):  # nothing was played, or a run is writing it: the next run writes it again
             write_standings(opened)
     note_warnings(announce_changes(opened, [entry], load_plugins()))
 
 
-@command.command("retire", short_help="Seat a bot, or one of its versions, no more.")
+@command.command("retire", short_help="Stop seating a bot, or one of its versions; its matches still count.")
 @click.argument("bot")
 @reason_option
 @league_option
 def retire_command(bot: str, reason: str, league: Path) -> None:
-    """Seat a BOT no more, or one of its versions (sprinter@2). What it has played still counts.
+    """Stop seating a BOT, or one of its versions (sprinter@2). What it has played still counts.
 
     \b
     arena league retire sprinter@1
@@ -374,12 +486,12 @@ def retire_command(bot: str, reason: str, league: Path) -> None:
     _decide("retire", bot, reason, league)
 
 
-@command.command("ban", short_help="Take a cheater out, with all its matches.")
+@command.command("ban", short_help="Ban a bot and remove all its matches from the table.")
 @click.argument("bot")
 @reason_option
 @league_option
 def ban_command(bot: str, reason: str, league: Path) -> None:
-    """Seat a BOT no more, and let none of its matches count, nor be shown. The records keep them.
+    """Stop seating a BOT, and neither count nor show its matches. The records keep them.
 
     \b
     arena league ban sprinter --reason "reads its opponents' memory"
@@ -388,12 +500,12 @@ def ban_command(bot: str, reason: str, league: Path) -> None:
     _decide("ban", bot, reason, league)
 
 
-@command.command("readmit", short_help="Let a bot play again that was retired or banned.")
+@command.command("readmit", short_help="Let a retired or banned bot play again.")
 @click.argument("bot")
 @reason_option
 @league_option
 def readmit_command(bot: str, reason: str, league: Path) -> None:
-    """Let a BOT play again that was retired or banned; all its matches count again.
+    """Let a retired or banned BOT play again; all its matches count again.
 
     \b
     arena league readmit sprinter@2
@@ -401,5 +513,5 @@ def readmit_command(bot: str, reason: str, league: Path) -> None:
     _decide("readmit", bot, reason, league)
 
 
-for each in (run_command, show_command, history_command, publish_command, verify_command):
+for each in (run_command, show_command, history_command, publish_command, verify_command, sign_command):
     command.add_command(each)

@@ -15,10 +15,13 @@ from msgspec.structs import asdict, replace
 
 from harness._version import VERSION
 from harness.core.errors import ArenaError, StoreError, UsageError
+from harness.core.files import MAX_DATA_BYTES, Folder, cannot_write, limited_lines, write_whole
 from harness.core.game import Game
-from harness.core.options import BotLimits
+from harness.core.options import BotLimits, RunOptions, run_options
 from harness.core.plan import LEAGUE, GamePlan, Plan
 from harness.core.records import Value
+from harness.executors.base import SandboxLoader
+from harness.isolation.entrants import files_of_command
 from harness.league.journal import (
     JOURNAL,
     BotEvent,
@@ -33,17 +36,17 @@ from harness.league.journal import (
     Membership,
     split_version,
 )
-from harness.plugins.bot_files import digest_of_files
+from harness.plugins.bot_files import bot_file, digest_of_files, file_digest, sources_of
 from harness.plugins.discovery import is_name
-from harness.plugins.entrants import BotInfo, BotRef, Entrant
+from harness.plugins.entrants import BotDescription, BotInfo, BotRef, Entrant
 from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
 from harness.plugins.registry import Registry
-from harness.plugins.snapshots import make_bundle
+from harness.plugins.snapshots import declared_in, make_bundle
 from harness.plugins.trust import mark_untrusted
 from harness.runs.reader import GAMES
-from harness.runs.request import RunRequest, draw_seed, write_event
-from harness.runs.setup import configured_games, now, seats_for, this_machine
-from harness.runs.store import RUN, RunFolder, RunInfo, cannot_write, lock
+from harness.runs.request import SIZES, RunRequest, draw_seed, write_event
+from harness.runs.setup import configured_games, seats_for, this_machine
+from harness.runs.store import RUN, RunFolder, RunInfo, lock, now
 
 # Eras, the seasons of a league. An era lasts as long as games, rules, options and limits stay the same, and has a run
 # folder. Files, seeds and commands use the word "era".
@@ -120,9 +123,9 @@ def _text(value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def era_folder(league: Path, era: int) -> Path:
+def era_folder(league: Path, era: int) -> Folder:
     """Return the run folder of an era."""
-    return league / ERAS / str(era)
+    return Folder(league).below(f"{ERAS}/{era}")
 
 
 def create_era(league: Path, era: int, config: SeasonConfig, seed: int | None) -> RunFolder:
@@ -139,11 +142,11 @@ def create_era(league: Path, era: int, config: SeasonConfig, seed: int | None) -
 def open_era(league: Path, era: int) -> RunFolder:
     """Open the run folder of an era."""
     folder = era_folder(league, era)
-    if not (folder / RUN).exists():
-        raise StoreError(f"{folder} is missing, but the journal says that era {era} was played. Restore the folder.")
-    run = RunFolder.open(folder)
-    run.title = f"{league.resolve().name}, era {era}"
-    return run
+    if not folder.has_file(RUN):
+        raise StoreError(
+            f"{folder.path} is missing, but the journal says that era {era} was played. Restore the folder."
+        )
+    return RunFolder.open(folder)
 
 
 def write_entrants(
@@ -173,14 +176,15 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
         raise UsageError(f"{entrant.name} plays none of the games of this league: {', '.join(games)}.")
     # The alias of a program carries its options; of other bots only the name, which the entry has itself.
     ref, snapshot = entrant.ref if entrant.ref.command is not None else entrant.ref.unnamed, ""
+    described: BotDescription | None = None
     if entrant.sources:
         copy = make_bundle(entrant).files
         assert copy is not None, "a bot with sources has files"
         home = league / BOTS
         try:
-            home.mkdir(exist_ok=True)
+            Folder(league).make(BOTS)
             place = home / copy.name
-            if place.exists() and not _is_unchanged(place):
+            if place.exists() and not _is_unchanged(league, copy.name):
                 rmtree(place)  # it was edited
             snapshot = copy.write(str(home)).name
             if entrant.untrusted:
@@ -188,6 +192,7 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
         except OSError as error:
             raise cannot_write(home, error) from error
         ref = dataclasses.replace(ref, place=copy.start)
+        described = replace(BotDescription.of(entrant.bot), doc="")
     elif ref.command is not None:
         ref = ref.moved(Path(), os.path.abspath)
     elif not entrant.isolated and ref.bot not in installed:
@@ -198,43 +203,103 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
     return BotJoined(
         bot=bot, spec=str(ref), snapshot=snapshot, source="" if snapshot else entrant.source,
         declared=entrant.version, digest=entrant.digest, games=tuple(games_of_all), files=dict(entrant.contents),
-        untrusted=entrant.untrusted, team=entrant.team, author=entrant.author,
+        untrusted=entrant.untrusted, team=entrant.team, author=entrant.author, described=described,
     )  # fmt: skip
 
 
-def _is_unchanged(place: Path) -> bool:
+def _is_unchanged(league: Path, snapshot: str) -> bool:
     """Return whether a snapshot holds exactly the files that its name is the digest of."""
-    files = {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*") if path.is_file()}
-    return digest_of_files(files).partition(":")[2] == place.name
+    folder = Folder(league).below(f"{BOTS}/{snapshot}")
+    files, room = dict[str, bytes](), MAX_DATA_BYTES
+    try:
+        for name in folder.all_files():
+            files[name] = folder.read(name, room)
+            room -= len(files[name])
+    except OSError:  # a link, a pipe, or a file that is far too large
+        return False
+    return digest_of_files(files).partition(":")[2] == snapshot
 
 
 def member_ref(league: Path, entry: BotJoined) -> BotRef:
-    """Return the reference that enters a member under its name, from the copy of its files."""
+    """Return the reference that enters a member under its name, from the copy of its files.
+
+    Raise UsageError if the journal names a file outside that copy: the league may have come in an archive.
+    """
     ref = BotRef.parse(entry.spec, recorded=True)
-    place = f"{os.path.relpath(league / BOTS / entry.snapshot)}/{ref.place}" if entry.snapshot else ref.place
+    if not ref.place:
+        return dataclasses.replace(ref, alias=entry.name)
+    if not entry.snapshot or Path(ref.place).is_absolute() or ".." in Path(ref.place).parts:
+        raise UsageError(f"the journal names the file {ref.place}, which is not in the league's copy of the bot")
+    place = f"{os.path.relpath(league / BOTS / entry.snapshot)}/{ref.place}"
     return dataclasses.replace(ref, alias=entry.name, place=place)
 
 
 def restore_entrant(league: Path, member: Member, registry: Registry) -> Entrant:
-    """Return the entrant of a member exactly as it joined; raise UsageError with the reason if that is impossible."""
+    """Return the entrant of a member exactly as it joined; raise UsageError with the reason if that is impossible.
+
+    A bot with files in the store is untrusted even if the user owns them: the league may have come in an archive.
+    """
     entry = member.entry
-    place = league / BOTS / entry.snapshot
-    if entry.snapshot and not place.is_dir():
-        raise UsageError(f"its files are gone: {place} is missing; put it back, or add the bot again")
-    if entry.snapshot and not _is_unchanged(place):
-        raise UsageError(f"its files in {place} were edited; put them back, or add the bot again")
-    as_joined = dataclasses.replace(registry, contents=entry.files, untrusted=entry.untrusted)
+    check_stored_files(league, entry)
+    untrusted = entry.untrusted or "stored in the league"
+    as_joined = dataclasses.replace(registry, contents=entry.files, untrusted=untrusted)
+    if entry.described is not None and isinstance(registry.outside, SandboxLoader):
+        # Otherwise each stored bot would be described by a process that is started for that, 0.3 s each.
+        as_joined.outside, as_joined.files = registry.outside._replace(recorded=(entry.described,)), {}
     try:
         entrant = as_joined.entrant(member_ref(league, entry))
     except ArenaError as error:
         raise UsageError(f"it cannot be entered: {error}") from error
-    # A package may have been updated, or a program replaced: then it is another bot, and its matches would be mixed.
-    if entrant.digest != entry.digest:
-        what = "its code has changed; add it again as a new version"
-        raise UsageError(f"{what} (digest {entrant.digest}, joined with {entry.digest})")
+    _check_digest(entry, entrant.digest)
     return dataclasses.replace(
         entrant, untrusted=entry.untrusted or entrant.untrusted, team=entry.team, author=entry.author
     )
+
+
+def check_unchanged(league: Path, member: Member, registry: Registry) -> None:
+    """Raise UsageError with the reason if a member is not what it was when it joined. No code of it runs."""
+    entry = member.entry
+    check_stored_files(league, entry)
+    ref = member_ref(league, entry)
+    try:
+        if ref.command is not None:
+            digest = files_of_command(ref.command).digest()
+        elif ref.place:
+            digest = _digest_in_store(ref.place)
+        else:
+            digest = registry.bots[ref.bot].source_digest
+        # The digests of bots that it consults follow its own.
+        for part in entry.digest.split(", ")[1:]:
+            name = part.partition(" ")[0]
+            digest += f", {name} {registry.bots[name].source_digest}"
+    except KeyError as error:
+        raise UsageError(f"it cannot be entered: the bot {error} is not installed") from None
+    except (ArenaError, OSError) as error:
+        raise UsageError(f"it cannot be entered: {error}") from error
+    _check_digest(entry, digest)
+
+
+def _digest_in_store(path: str) -> str:
+    """Return the digest of a bot's file in the store: what lies there and is not one of its modules is its data."""
+    sources, folder = sources_of(path, untrusted=True), bot_file(path).parent
+    stored = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
+    return file_digest(path, sources, tuple((stored - sources.keys()) | {*declared_in(path, sources)}))
+
+
+def check_stored_files(league: Path, entry: BotJoined) -> None:
+    """Raise UsageError if the copy of a bot's files is missing or was edited."""
+    place = league / BOTS / entry.snapshot
+    if entry.snapshot and not place.is_dir():
+        raise UsageError(f"its files are gone: {place} is missing; put it back, or add the bot again")
+    if entry.snapshot and not _is_unchanged(league, entry.snapshot):
+        raise UsageError(f"its files in {place} were edited; put them back, or add the bot again")
+
+
+def _check_digest(entry: BotJoined, digest: str) -> None:
+    # A package may have been updated, or a program replaced: then it is another bot, and its matches would be mixed.
+    if digest != entry.digest:
+        what = "its code has changed; add it again as a new version"
+        raise UsageError(f"{what} (digest {digest}, joined with {entry.digest})")
 
 
 # The folder
@@ -245,10 +310,11 @@ COMMENT = "# What this league plays. A change of games, options or time control 
 NOT_FOR_LEAGUES = {
     "bots": "bots join a league later, one by one",
     "candidates": "a league has none",
-    "deals": "how many matches are played is said when it is run",
+    **dict.fromkeys(SIZES, "how many matches are played is said when it is run"),
     "format": "a league has its own way to seat bots",
     "name": "a league is named after its folder",
     "results": "a league keeps its records in its own folder",
+    "show_output": "what bots print is in the logs of each era",
 }
 """Keys of a run's config file that are not allowed in that of a league, and what to do instead."""
 
@@ -274,10 +340,7 @@ class LeagueFolder:
         if not (folder / SETTINGS).exists():
             write_event(request, folder / SETTINGS, comment=COMMENT)
         # The journal comes last: it makes the folder a league, so a crash before this leaves none.
-        try:
-            (folder / JOURNAL).touch()
-        except OSError as error:
-            raise cannot_write(folder / JOURNAL, error) from error
+        write_whole(Folder(folder), JOURNAL, b"")
         return cls(folder)
 
     @classmethod
@@ -296,10 +359,9 @@ class LeagueFolder:
         _check_request(request)
         return request
 
-    def request_here(self, workers: int | None, cluster: str | None, ship: bool | None) -> RunRequest:
-        """Return the request with where to play it, as far as that is given: the file has the rest."""
-        where = {"workers": workers, "cluster": cluster, "ship": ship}
-        return self.request(**{name: value for name, value in where.items() if value is not None})
+    def request_with(self, **given: Any) -> RunRequest:
+        """Return the request with those of these fields that are not None: the file has the rest."""
+        return self.request(**{name: value for name, value in given.items() if value is not None})
 
     @property
     def membership(self) -> Membership:
@@ -320,15 +382,27 @@ class LeagueFolder:
         """Return the games that the config file names."""
         return tuple(plan.name for plan in SeasonConfig.from_request(self.request(), registry).plans)
 
-    def add_bots(self, bots: Sequence[Any], registry: Registry, alias: str = "") -> list[BotEvent]:
-        """Add bots, each as the next version of its name, and return their entries.
+    def add_bots(
+        self, bots: Sequence[Any], registry: Registry, alias: str = "", new_version_of: str = ""
+    ) -> list[BotEvent]:
+        """Add bots and return their entries: under new names, or as next versions of bots of their author or team.
 
-        Raise UsageError if a bot is identical to one of its versions.
+        With `new_version_of` one bot becomes the next version of that one, whatever its name and author. Raise
+        UsageError if a bot is identical to one of its versions, or only has the name of another bot.
         """
+        if new_version_of:
+            [known, *_] = self.membership.find_members(new_version_of)
+            if alias not in ("", known.entry.bot) or new_version_of != known.entry.bot:
+                raise UsageError(f"A new version of {known.entry.bot} has that name; leave out any other.")
+            alias = new_version_of
         games, entrants = self.games(registry), registry.entrants(bots)
         if alias and len(entrants) > 1:
             names = ", ".join(entrant.name for entrant in entrants)
             raise UsageError(f"{alias} cannot be the name of {len(entrants)} bots; add them one by one: {names}.")
+        for entrant in () if new_version_of else entrants:  # before their files are copied
+            bot = alias or entrant.name
+            if entrant.digest not in {one.entry.digest for one in self.membership.versions(bot)}:
+                _check_next_version(self.membership.versions(bot), bot, entrant.team, entrant.author)
         asked = [register(self.folder, entrant, alias, games, registry.bots) for entrant in entrants]
         # Versions are numbered while the journal is locked: two processes may add the same bot at the same time.
         with self.journal.lock() as append_entries:
@@ -347,6 +421,11 @@ class LeagueFolder:
                         fix="league-readmit" if left else "",
                         bot=same[0].name,
                     )
+                if not new_version_of:
+                    _check_next_version(versions, entry.bot, entry.team, entry.author)
+                if versions:
+                    last = versions[-1].entry
+                    entry = replace(entry, team=entry.team or last.team, author=entry.author or last.author)
                 events.append(replace(entry, version=len(versions) + 1))
                 events[-1].apply_to_members(membership)
             first = len(self.journal.entries)
@@ -368,7 +447,7 @@ class LeagueFolder:
     def lock_for_running(self) -> Iterator[None]:
         """Keep other processes from playing in this league; bots may still join and leave."""
         try:
-            with lock(self.folder):
+            with lock(Folder(self.folder)):
                 yield
         except StoreError as error:
             if "another process" in str(error):
@@ -377,14 +456,31 @@ class LeagueFolder:
             raise
 
 
+def _check_next_version(versions: Sequence[Member], bot: str, team: str, author: str) -> None:
+    """Raise UsageError if a newcomer has the name of a bot of which it need not be a version: it would take its place.
+
+    Without a team and an author nothing says whose a bot is, so empty ones do not match.
+    """
+    last = versions[-1].entry if versions else None
+    if last is None or (team.strip() and team == last.team) or (author.strip() and author == last.author):
+        return
+    owners = [f"author {last.author}" if last.author else "", f"team {last.team}" if last.team else ""]
+    owner = ", ".join(filter(None, owners)) or "without author and team"
+    raise UsageError(
+        f"{bot} is the name of a bot in this league ({owner}), and a new version needs the same author or team.",
+        fix="league-version",
+        bot=bot,
+    )
+
+
 def _check_request(request: RunRequest) -> None:
     """Raise UsageError for keys that are not allowed in a league's config file."""
     plain = RunRequest()
     for name, why in NOT_FOR_LEAGUES.items():
         if getattr(request, name) != getattr(plain, name):
             error = UsageError(
-                f"The config file of a league cannot have {name.replace('_', '-')}: {why}.",
-                fix="league-config" if name in ("bots", "deals") else "",
+                f"The config file of a league cannot have {run_options(RunOptions)[name].key}: {why}.",
+                fix="league-config" if name in ("bots", *SIZES) else "",
             )
             if request.file is not None:
                 request.file.blame(error, request, name)
@@ -413,11 +509,15 @@ def open_listeners(registry: Registry) -> Iterator[Listeners]:
 
 def send_changes(listeners: Listeners, league: LeagueFolder, entries: Iterable[JournalEntry]) -> None:
     """Send journal entries to listeners."""
+    entries = tuple(entries)
+    joined = tuple(entry.name for entry in entries if isinstance(entry, BotJoined))
+    status = _status(league)
     for entry in entries:
         bot, version = (entry.bot, entry.version or None) if isinstance(entry, BotEvent) else ("", None)
         reason = getattr(entry, "reason", "")
-        change = LeagueChange(what=entry.what, bot=bot, version=version, at=entry.at, reason=reason)
-        listeners.league_changed(_status(league), change)
+        together = joined if isinstance(entry, BotJoined) else ()
+        change = LeagueChange(what=entry.what, bot=bot, version=version, at=entry.at, reason=reason, together=together)
+        listeners.league_changed(status, change)
 
 
 def _status(league: LeagueFolder) -> LeagueStatus:
@@ -430,7 +530,7 @@ def _status(league: LeagueFolder) -> LeagueStatus:
 
 def _count_records(league: LeagueFolder, era: int) -> int:
     try:
-        with (era_folder(league.folder, era) / GAMES).open("rb") as file:
-            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+        with era_folder(league.folder, era).open_to_read(GAMES) as file:
+            return sum(line.endswith(b"\n") for line in limited_lines(file))
     except OSError:
         return 0

@@ -19,10 +19,13 @@ import msgspec
 from msgspec.structs import replace
 
 from harness.core.errors import StoreError, UnknownName, UsageError
+from harness.core.files import Folder, cannot_read, cannot_write, limited_lines
 from harness.core.options import BotLimits
 from harness.core.plan import GamePlan
-from harness.runs.reader import SUM_SIZE, SUMMED
-from harness.runs.store import RecordFile, cannot_write
+from harness.core.records import SUMMED
+from harness.plugins.entrants import BotDescription
+from harness.runs.reader import SUM_SIZE, UNREADABLE
+from harness.runs.store import RecordFile
 
 JOURNAL = "journal.jsonl"
 
@@ -104,6 +107,8 @@ class BotJoined(BotEvent, frozen=True, tag_field="what", tag="joined"):
     """Why the bot was untrusted when it joined. It stays so, although the snapshot belongs to the league's owner."""
     team: str = ""
     author: str = ""
+    described: BotDescription | None = None
+    """What a bot with a snapshot declares: it can be entered again without running any of its code."""
     notice = "plays from now on"
     headline = "joins"
 
@@ -230,7 +235,7 @@ class Journal:
     """A journal file: read as a whole, and extended by one process at a time. Lines are never changed."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / JOURNAL
+        self.path, self._folder = folder / JOURNAL, Folder(folder)
         self.entries: list[JournalEntry] = []
         self.warnings: list[str] = []
         self._size = 0
@@ -240,9 +245,9 @@ class Journal:
     def read(self) -> Sequence[JournalEntry]:
         """Return all entries; only lines that were added since the last call are read."""
         try:
-            with self.path.open("rb") as file:
+            with self._folder.open_to_read(JOURNAL) as file:
                 file.seek(self._size)
-                for line in file:
+                for line in limited_lines(file):
                     # Torn by a crash, or being written by another process: it counts once it is complete.
                     if not line.endswith(b"\n"):
                         break
@@ -251,13 +256,13 @@ class Journal:
         except FileNotFoundError:
             raise StoreError(f"{self.path} is missing: the league's folder is damaged.") from None
         except OSError as error:
-            raise StoreError(f"Cannot read {self.path}: {error.strerror or error}.") from error
+            raise cannot_read(self.path, error) from error
         return self.entries
 
     def has_grown(self) -> bool:
         """Return whether lines were added since the journal was read."""
         try:
-            return self.path.stat().st_size > self._size
+            return self._folder.stat(JOURNAL).st_size > self._size
         except OSError:
             return True  # read() reports the problem
 
@@ -269,7 +274,7 @@ class Journal:
             raise StoreError(f"{where}: the line was edited, its checksum does not match. {restore}")
         try:
             entry = self.decode.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             raise StoreError(f"{where}: {error}. {restore}") from error
         if entry.number != number:
             raise StoreError(f"{where}: it is numbered {entry.number}, so lines were removed or inserted. {restore}")
@@ -281,12 +286,8 @@ class Journal:
 
         A decision that is based on the entries is therefore still valid when it is written.
         """
-        try:
-            self.path.touch()
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
-        with _file_lock(self.path):
-            file = RecordFile(self.path, summed=True)
+        with _file_lock(self._folder):
+            file = RecordFile(self._folder, JOURNAL, summed=True, create=True)
             try:
                 self.warnings += file.warnings
                 # After locking and opening: others may have added entries, and opening removes a torn last line.
@@ -315,14 +316,17 @@ class Journal:
 
 
 @contextmanager
-def _file_lock(path: Path) -> Iterator[None]:
-    """Wait for the lock of a file; the system releases it if this process dies."""
+def _file_lock(folder: Folder) -> Iterator[None]:
+    """Wait for the lock of the journal; the system releases it if this process dies."""
     try:
         import fcntl
     except ImportError:  # no such locks on this system
         yield
         return
-    descriptor = os.open(path, os.O_RDWR)
+    try:
+        descriptor = folder.open_to_append(JOURNAL, create=True)
+    except OSError as error:
+        raise cannot_write(folder.path / JOURNAL, error) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

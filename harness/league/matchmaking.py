@@ -5,15 +5,25 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
 from math import exp, pi, sqrt
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from harness.core.errors import StoreError
-from harness.core.records import GameRecord, order
-from harness.ratings.sequential import rate
-from harness.ratings.skill import BETA, DRAW_PROBABILITY, MU, SIGMA, draw_margin
+from harness.core.records import GameRecord
+from harness.ratings.skill import (
+    BETA,
+    DELTA,
+    DRAW_PROBABILITY,
+    MU,
+    SIGMA,
+    draw_margin,
+    tie_derivatives,
+    win_derivatives,
+)
 
 # Seating: every other table is an informative one, those between are random.
 #
@@ -154,6 +164,23 @@ def is_settled(ratings: RunningRatings, playing: Sequence[str]) -> bool:
     means, variances = [one[0] for one in found], [one[1] for one in found]
     gains = dict(zip([one[2] for one in found], _neighbour_gains(means, variances), strict=True))
     return all(gains[name] < rule.gain for name in uncertain)
+
+
+def matches_to_settle(ratings: RunningRatings, playing: Sequence[str]) -> dict[str, float]:
+    """Return about how many matches each bot must still play until it is known well enough, from what its matches have
+    taught so far; at most as many as the rule allows, which are also returned for a bot without a match."""
+    rule = ratings.settled_rule
+    found = sorted((ratings.mean(name), ratings.spread(name) ** 2, name) for name in playing)
+    gains = _neighbour_gains([mean for mean, _, _ in found], [variance for _, variance, _ in found])
+    needed = {}
+    for (_, variance, name), gain in zip(found, gains, strict=True):
+        played = ratings.matches(name)
+        # What a match says is about proportional to the variance, so this is where it falls below `rule.gain`.
+        enough = max(rule.spread**2, variance * rule.gain / gain if gain else 0.0)
+        learned = 1 / variance - 1 / SIGMA**2  # precision grows by about the same with each match
+        more = (1 / enough - 1 / variance) * played / learned if learned > 0 else rule.matches
+        needed[name] = min(max(0.0, more), max(0, rule.matches - played))
+    return needed
 
 
 def _gain(gap: float, mine: float, its: float) -> float:
@@ -391,3 +418,127 @@ class RoundHistory:
             self.ratings(game).restore(each)
         self.newest, self.rated, self.held = state["newest"], state["taken"], state["held"]
         self.faults, self.counts = state["faults"], state["counts"]
+
+
+# TrueSkill's update after one match of single players: expectation propagation on a chain, written out for speed.
+#
+# Players are in order of rank; each pair of neighbours has a difference of performances that is known to be positive (a
+# win) or within the draw margin (a tie). For teams of one player the factor graph of the `trueskill` package is this
+# chain, so the same messages in the same order give the same numbers, twenty times as fast: rating must not cost more
+# than playing. Normal distributions are kept as precision (1 / variance) and `tau` (precision times mean), in which
+# multiplying densities is addition.
+
+
+MAX_SWEEPS: Final = 10
+"""As in the package: messages are passed down and up the chain until they converge, at most ten times."""
+
+_PERFORMANCE_VARIANCE: Final = BETA * BETA
+_MAX_W: Final = 1 - 1e-9  # at 1 the variance would become 0
+_CONVERGED_PRECISION: Final = DELTA**2
+
+
+@lru_cache(maxsize=100_000)
+def order(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+    """Return the seats from first to last, and for each but the last whether the next one has the same rank."""
+    seats = sorted(range(len(ranks)), key=ranks.__getitem__)
+    return tuple(seats), tuple(ranks[a] == ranks[b] for a, b in pairwise(seats))
+
+
+def rate(beliefs: Sequence[tuple[float, float]], ranks: tuple[int, ...], margin: float) -> list[tuple[float, float]]:
+    """Return (mu, sigma) of each seat after a match with these ranks."""
+    seats, ties = order(ranks)
+    # The performances, best first, without messages from neighbours.
+    own = [1.0 / (beliefs[seat][1] ** 2 + _PERFORMANCE_VARIANCE) for seat in seats]
+    own_tau = [weight * beliefs[seat][0] for weight, seat in zip(own, seats, strict=True)]
+    if len(ties) > 1:
+        message, message_tau = _chain_messages(own, own_tau, ties, margin)
+    else:
+        message, message_tau = _pair_messages(own, own_tau, ties[0], margin)
+    rated = list(beliefs)
+    for place, seat in enumerate(seats):
+        mu, sigma = beliefs[seat]
+        weight, share = 1.0 / (sigma * sigma), 1.0 + _PERFORMANCE_VARIANCE * message[place]
+        new = weight + message[place] / share
+        rated[seat] = ((weight * mu + message_tau[place] / share) / new, sqrt(1.0 / new))
+    return rated
+
+
+def _pair_messages(
+    own: list[float], own_tau: list[float], tied: bool, margin: float
+) -> tuple[list[float], list[float]]:
+    """Return precision and tau of the messages to two players: a chain of one pair, which needs no iteration."""
+    left, right = own
+    left_mean, right_mean = own_tau[0] / left, own_tau[1] / right
+    mean, variance = left_mean - right_mean, 1.0 / left + 1.0 / right
+    spread = sqrt(variance)
+    shift, gain = _truncation(mean / spread, margin / spread, (mean - margin) / spread, tied)
+    rest = 1.0 - gain
+    weight = gain / (rest * variance)
+    tau = weight * mean + shift / (rest * spread)
+    above, below = 1.0 + weight / right, 1.0 + weight / left
+    return [weight / above, weight / below], [(right_mean * weight + tau) / above, (left_mean * weight - tau) / below]
+
+
+def _truncation(difference: float, edge: float, beyond: float, tied: bool) -> tuple[float, float]:
+    """Return TrueSkill's v and w: how a result shifts and narrows a normal difference of performances by truncation.
+
+    All arguments are in standard deviations; `beyond` is the distance from the edge of a draw.
+    """
+    shift, gain = tie_derivatives(difference, edge) if tied else win_derivatives(beyond)
+    return shift, min(gain, _MAX_W)
+
+
+def _chain_messages(
+    own: list[float], own_tau: list[float], ties: tuple[bool, ...], margin: float
+) -> tuple[list[float], list[float]]:
+    """Return precision and tau of the messages to each player from the results against its neighbours."""
+    pairs = len(ties)
+    last = pairs - 1
+    above, above_tau = [0.0] * (pairs + 1), [0.0] * (pairs + 1)  # from the pair with the player above
+    below, below_tau = [0.0] * (pairs + 1), [0.0] * (pairs + 1)  # from the pair with the player below
+    known, known_tau = [0.0] * pairs, [0.0] * pairs  # messages from the results to the differences
+    steps = [*range(last), *range(last, 0, -1)]  # down the chain and up again
+    for _ in range(MAX_SWEEPS):
+        moved = False
+        down = True
+        for pair in steps:
+            under = pair + 1
+            left, right = own[pair] + above[pair], own[under] + below[under]
+            left_mean = (own_tau[pair] + above_tau[pair]) / left
+            right_mean = (own_tau[under] + below_tau[under]) / right
+            mean, variance = left_mean - right_mean, 1.0 / left + 1.0 / right
+            spread = sqrt(variance)
+            x = (mean - margin) / spread
+            shift, gain = _truncation(mean / spread, margin / spread, x, ties[pair])
+            rest = 1.0 - gain
+            weight, push = gain / (rest * variance), shift / (rest * spread)
+            tau = weight * mean + push
+            # As in the package: converged if tau and the root of the precision change by at most DELTA.
+            if not moved and (abs(tau - known_tau[pair]) > DELTA or abs(weight - known[pair]) > _CONVERGED_PRECISION):
+                moved = True
+            known[pair] = weight
+            known_tau[pair] = tau
+            if pair == last:
+                down = False
+            if down:  # messages go to the player below on the way down, to the one above on the way up
+                share = 1.0 + weight / left
+                above[under] = weight / share
+                above_tau[under] = (right_mean * weight - push) / share
+            else:
+                share = 1.0 + weight / right
+                below[pair] = weight / share
+                below_tau[pair] = (left_mean * weight + push) / share
+        if not moved:
+            break
+    # The messages to the two ends of the chain come last.
+    right = own[1] + below[1]
+    share = 1.0 + known[0] / right
+    below[0] = known[0] / share
+    below_tau[0] = ((own_tau[1] + below_tau[1]) / right * known[0] + known_tau[0]) / share
+    left = own[-2] + above[-2]
+    share = 1.0 + known[-1] / left
+    above[-1] = known[-1] / share
+    above_tau[-1] = ((own_tau[-2] + above_tau[-2]) / left * known[-1] - known_tau[-1]) / share
+    return [a + b for a, b in zip(above, below, strict=True)], [
+        a + b for a, b in zip(above_tau, below_tau, strict=True)
+    ]

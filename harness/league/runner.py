@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from math import ceil
 from time import monotonic
 
 from harness.core.errors import StoreError, UsageError
@@ -38,20 +39,20 @@ from harness.league.journal import (
     RosterEpochs,
     split_version,
 )
-from harness.league.matchmaking import RoundHistory, SeatedMatch, is_settled, seat_tables
-from harness.output.progress import Progress, StopSignal, at_terminal
+from harness.league.matchmaking import RoundHistory, SeatedMatch, is_settled, matches_to_settle, seat_tables
+from harness.league.standings import standings_of, standings_tables
+from harness.output.progress import Progress, StopSignal, at_terminal, naming_logs
 from harness.output.text import warn_about_isolation
 from harness.plugins.entrants import Entrant
 from harness.plugins.hooks import Listeners
 from harness.plugins.registry import Registry
 from harness.runs.cache import replay_into
-from harness.runs.monitor import RunMonitor, Workload
+from harness.runs.monitor import FaultGroups, RunMonitor, Workload
 from harness.runs.reader import ordered_results
 from harness.runs.request import RunRequest
 from harness.runs.runner import RunEvents
 from harness.runs.scheduler import play_matches
-from harness.runs.setup import now
-from harness.runs.store import LOGS, RUN, RunFolder
+from harness.runs.store import LOGS, RUN, RunFolder, now
 
 # Scheduler: the matches of an era follow from its seed, the journal and the records, round by round.
 
@@ -192,10 +193,22 @@ class LeagueScheduler:
         games = self.epochs.roster_of(self.epochs.last).games
         return all(is_settled(self.past.ratings(game), field.playing) for game, field in games.items() if field.tables)
 
+    def matches_to_settle(self) -> dict[tuple[str, str], tuple[int, float]]:
+        """Return by game and bot the matches that it has played, and about how many it needs until it is settled."""
+        games = self.epochs.roster_of(self.epochs.last).games
+        found = {}
+        for game, seated in games.items():
+            ratings = self.past.ratings(game)
+            for bot, more in (matches_to_settle(ratings, seated.playing) if seated.tables else {}).items():
+                found[game, bot] = ratings.matches(bot), more
+        return found
+
 
 # Runner
 
 
+MIN_ESTIMATE_MATCHES = 5
+"""Matches that each bot must have played before the number of matches until the end is estimated."""
 ADD = "Add some: arena league add BOT"
 DISQUALIFIED = "disqualified"
 """First word of the reason for which a bot with too many faults is retired. Journals have it: never change it."""
@@ -223,6 +236,8 @@ class LeagueRun:
     era: int = 0
     played: int = 0
     settled: bool = False
+    faults: FaultGroups = field(default_factory=FaultGroups)
+    """Faults of bots, by cause."""
     too_few: list[str] = field(default_factory=list)
     """Games that have too few bots, as clauses."""
     warnings: list[str] = field(default_factory=list)
@@ -248,6 +263,7 @@ def run_league(
         league.lock_for_running(),
     ):
         done = _Runner(league, registry, request, until, progress, stop, listeners, quiet).run()
+        done.faults = progress.faults
     done.warnings += listeners.problems
     return done
 
@@ -275,6 +291,9 @@ class _Runner:
             if isinstance(entry, BotRetired) and entry.reason.startswith(DISQUALIFIED)
         }
         """Bots that were disqualified once: if readmitted, they stay in."""
+        self._at_first: dict[tuple[str, str], int] = {}
+        """Matches that each bot had played in each game when these bots began to play together."""
+        self._played_at_first = 0
         self._deadline = None if self.until.seconds is None else monotonic() + self.until.seconds
 
     def run(self) -> LeagueRun:
@@ -286,7 +305,7 @@ class _Runner:
         self.done.era = era.era
         run = self._open_run(config)
         self.epochs = RosterEpochs(era.era, era.plans, journal.entries)
-        with run.writing():
+        with run.writing(), naming_logs(run, self.progress):
             self.done.warnings += [*journal.warnings, *run.warnings]
             for warning in self.done.warnings:
                 self.progress.print_line(f"Warning: {warning}")
@@ -304,8 +323,10 @@ class _Runner:
             self.events.run_started()
             try:
                 self._play_epochs(scheduler, run, config)
-            finally:
+            except BaseException:
                 self.events.run_finished()
+                raise
+            self.events.run_finished(lambda: standings_tables(standings_of(league)))
         self.done.too_few = list(_too_few(self.epochs, run))
         if not self.epochs.last.size and not self.done.played:
             raise UsageError(f"There are too few bots to play: {'; '.join(self.done.too_few)}. {ADD}")
@@ -354,7 +375,7 @@ class _Runner:
                 with ended.writing():
                     ended.finish(now())
         # The journal comes first, the folder second: after a crash in between, the folder is created here.
-        if not (era_folder(league.folder, era.era) / RUN).exists():
+        if not era_folder(league.folder, era.era).has_file(RUN):
             seed = self.request.seed
             create_era(league.folder, era.era, config, None if seed is None else Chance(seed).derive("era", era.era))
         run = open_era(league.folder, era.era)
@@ -374,8 +395,27 @@ class _Runner:
         """Return whether the next round may be planned: not if bots have joined or left, or if all are known."""
         if self._uncounted():
             return False
-        self.done.settled = self.until.until_settled and scheduler.is_settled()
+        if self.until.until_settled:
+            self.done.settled = scheduler.is_settled()
+            self._estimate_total(scheduler)
         return not self.done.settled
+
+    def _estimate_total(self, scheduler: LeagueScheduler) -> None:
+        """Estimate the matches until all bots are settled: the bot that needs most decides, at its share of seats."""
+        needed = scheduler.matches_to_settle()
+        if self._at_first.keys() != needed.keys():  # bots have joined or left
+            self._at_first, self._played_at_first = (
+                {one: played for one, (played, _) in needed.items()},
+                self.done.played,
+            )
+        left = 0.0
+        for one, (played, more) in needed.items():
+            own, all_ = played - self._at_first[one], self.done.played - self._played_at_first
+            if played < MIN_ESTIMATE_MATCHES or (more and not own):
+                return
+            left = max(left, more * all_ / max(1, own))
+        if self.until.matches is None:
+            self.progress.expect(self.done.played + ceil(left))
 
     def _begin_epoch(self, scheduler: LeagueScheduler, run: RunFolder) -> None:
         """Let all entries of the journal count from the next round on, and load the bots that play."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from dataclasses import replace as replaced
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from msgspec.structs import replace
 
 from harness.core.errors import ArenaError, StoreError, UsageError
+from harness.core.files import Folder
 from harness.core.game import Game
 from harness.core.options import BotLimits
 from harness.core.records import GameRecord
@@ -24,12 +25,15 @@ from harness.league.journal import BotEvent, EraBegun, Member, Membership, Stand
 from harness.league.skills import MIN_KNOWN_MATCHES, LeagueCounts, Skill
 from harness.match.ask import ask_again
 from harness.output.columns import BEATS_LEGEND, SKILL_LEGEND, Fields, interval_fields, number
-from harness.output.tables import file_name, text_of
+from harness.output.tables import text_of
 from harness.plugins.registry import Registry
 from harness.runs.cache import replay_into
-from harness.runs.reader import ordered_results
+from harness.runs.reader import followed, ordered_results
 from harness.runs.setup import configure_run, limits_of_run
 from harness.runs.store import RunFolder, write_derived
+
+if TYPE_CHECKING:
+    from harness.report import Beside, SiteOptions
 
 # Standings of an era, or of several with the same rules
 
@@ -141,8 +145,8 @@ def _choose_eras(eras: Sequence[EraBegun], era: int | None, across: bool) -> lis
     alike = [era_ for era_ in eras if _rules(era_) == newest]
     if len(alike) < 2:
         raise UsageError(
-            "No earlier era has the same rules, options and seats as this one, so there is no table across eras. "
-            "Show a single one with: --era N"
+            "No earlier era has the same rules, options and seats as this one, so there is no table across eras.",
+            fix="league-era",
         )
     return alike
 
@@ -281,7 +285,7 @@ def _compare_decisions(
     examples: list[OtherDecision] = []
     failed = ""
     try:
-        for record in records:
+        for record in followed(records, "matches", lambda: len(records)):
             for each in ask_again(game, record, entrant, record.seats.index(older.name)):
                 phase = each.position.view.phase
                 total[phase] += 1
@@ -325,7 +329,7 @@ SKILL = Column(
 BEATS = Column("beats", "number", legend=BEATS_LEGEND)
 STATE = Column("state", legend="State: the newest version plays, older ones are kept as opponents.")
 MAX_NAMED_RIVALS = 3
-"""Bots that the sentence about the leader names."""
+"""Bots that the sentences about the leader name."""
 
 
 def standings_tables(standings: Standings, everybody: bool = False) -> list[Table]:
@@ -350,24 +354,36 @@ def _table(game: str, rows: Sequence[LeagueRow], standings: Standings, everybody
     if standings.left_out:
         notes.append(f"{standings.left_out:,} matches do not count: a banned bot took part.")
     data = [_fields(place, row) for place, row in zip(places, rows, strict=True)]
-    leads = leader_sentence(visible_rows(standings.games[game], everybody=False))
-    return Table(game, head, cells, data, notes=notes, summary=[leads] if leads else [])
+    leads = leader_sentences(visible_rows(standings.games[game], everybody=False))
+    return Table(game, head, cells, data, notes=notes, summary=leads)
 
 
-def leader_sentence(rows: Sequence[LeagueRow]) -> str:
-    """Return who leads and which bots may be as good, as far as intervals show; empty without bots.
+def leader_sentences(rows: Sequence[LeagueRow]) -> list[str]:
+    """Return who leads and which bots may be as good, as far as intervals show, and which bots without a place have a
+    higher skill; empty without bots.
 
     A league can be looked at after every match, so nothing is called significant here.
     """
     if not rows:
-        return ""
+        return []
     known = [row for row in rows if row.skill.known]
     if len(known) < 2:
-        return f"No bot leads yet: fewer than two have played {MIN_KNOWN_MATCHES} matches."
+        return [f"No bot leads yet: fewer than two have played {MIN_KNOWN_MATCHES} matches."]
+    leader = known[0]
+    higher = [row for row in rows if not row.skill.known and row.skill.interval.value > leader.skill.interval.value]
+    return [_leader_sentence(known), *(_unplaced_sentence(row) for row in higher[:MAX_NAMED_RIVALS])]
+
+
+def _unplaced_sentence(row: LeagueRow) -> str:
+    plural = "" if row.skill.matches == 1 else "es"
+    return f"{row.name} has a higher skill after {row.skill.matches} match{plural}, and no place yet."
+
+
+def _leader_sentence(known: Sequence[LeagueRow]) -> str:
     leader = known[0]
     rivals = [row.name for row in known[1:] if row.skill.interval.high >= leader.skill.interval.low]
     if not rivals:
-        return f"{leader.name} leads; its interval is above those of all other bots."
+        return f"{leader.name} leads; its interval is above those of all other bots with a place."
     if len(rivals) > MAX_NAMED_RIVALS:
         more = len(rivals) - MAX_NAMED_RIVALS + 1
         rivals = [*rivals[: MAX_NAMED_RIVALS - 1], f"{more} others"]
@@ -436,49 +452,41 @@ def write_standings(league: LeagueFolder) -> Standings:
         f"{STANDINGS}.{ending}": text_of(tables, table_format).encode() + b"\n"
         for ending, table_format in (("md", "github"), ("csv", "csv"), ("json", "json"))
     }
-    write_derived(league.folder, files)
+    write_derived(Folder(league.folder), files)
     return standings
 
 
-def publish_league(league: LeagueFolder, registry: Registry, to: Path, url: str = "") -> list[str]:
-    """Write a site of all eras without the matches of banned bots, and return problems; `url` is for the feed."""
-    from harness.report import publish
+def publish_league(league: LeagueFolder, registry: Registry, to: Path, options: SiteOptions | None = None) -> list[str]:
+    """Write a site of all eras without the matches of banned bots, and return problems."""
+    from harness.report import SiteOptions, publish  # takes 0.7 s, which only sites need
 
     standings_of(league)  # raises UsageError if the league has not played
     runs = [open_era(league.folder, era.era) for era in league.played_eras()]
     entered = {entrant.name for run in runs for entrant in run.info.entrants}
     left_out = [name for name in sorted(league.membership.banned) if name in entered]
-    return publish(runs, registry, to, left_out, url, lambda: _pages(league))
+    return publish(runs, registry, to, left_out, options or SiteOptions(), lambda: _pages(league))
 
 
-def _pages(league: LeagueFolder) -> dict[str, bytes]:
-    """Return the page of the league and its table as data, by file name."""
-    from harness.report.parts import fill, script
-    from harness.report.site import LEAGUE
+def _pages(league: LeagueFolder) -> Beside:
+    """Return the page of the league and its table as data."""
+    from harness.report import Beside  # as in publish_league
 
     standings = standings_of(league)
     tables = standings_tables(standings, everybody=True)
     news = [entry for entry in league.journal.entries if isinstance(entry, BotEvent) and entry.headline]
-    bots = {str(row["bot"]) for table in tables for row in table.rows}
-    page = fill(
-        "league.html",
-        script(),
-        title=league.folder.resolve().name,
-        eras=standings.eras,
-        matches=standings.matches,
-        left_out=standings.left_out,
-        tables={table.title: table.rows for table in tables},
-        sentences={table.title: table.summary for table in tables},
-        known=MIN_KNOWN_MATCHES,
-        legend=f"{SKILL.legend} {BEATS_LEGEND}",
-        files={bot: file_name(bot) for bot in bots},
-        news=[{"at": one.at, "bot": one.name, "told": one.headline} for one in news[: -MAX_NEWS_ENTRIES - 1 : -1]],
-    )
-    return {
-        LEAGUE: page.encode(),
-        f"{STANDINGS}.json": text_of(tables, "json").encode() + b"\n",
-        f"{STANDINGS}.csv": text_of(tables, "csv").encode() + b"\n",
+    page = {
+        "title": league.folder.resolve().name,
+        "eras": standings.eras,
+        "matches": standings.matches,
+        "left_out": standings.left_out,
+        "tables": {table.title: table.rows for table in tables},
+        "sentences": {table.title: table.summary for table in tables},
+        "known": MIN_KNOWN_MATCHES,
+        "legend": f"{SKILL.legend} {BEATS_LEGEND}",
+        "news": [{"at": one.at, "bot": one.name, "told": one.headline} for one in news[: -MAX_NEWS_ENTRIES - 1 : -1]],
     }
+    files = {f"{STANDINGS}.{ending}": text_of(tables, ending).encode() + b"\n" for ending in ("json", "csv")}
+    return Beside(files, {"league.html": page})
 
 
 # Live page

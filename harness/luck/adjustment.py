@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import combinations, repeat
+from math import fsum
 from multiprocessing import get_context
 from operator import add
 from typing import Any, NamedTuple
@@ -136,7 +137,7 @@ def luck_by_phase(
     for phase, actual, others in chance_events(game, record, alternatives, phases):
         estimates = [evaluator.shares(other, expected) for other in others]
         both = zip(evaluator.shares(actual, expected), *estimates, strict=True)
-        luck = [here - sum(there) / len(there) for here, *there in both]
+        luck = [here - fsum(there) / len(there) for here, *there in both]
         total[phase] = list(map(add, total[phase], luck)) if phase in total else luck
     return total
 
@@ -263,7 +264,7 @@ class ControlCoefficients:
     def adjustment(self, record: GameRecord, luck: Luck) -> list[float]:
         """Return what to subtract from each seat's result of a match."""
         return [
-            sum([self.coefficient(record.seed, phase, bot) * given[seat] for phase, given in luck.items()])
+            fsum([self.coefficient(record.seed, phase, bot) * given[seat] for phase, given in luck.items()])
             for seat, bot in enumerate(record.seats)
         ]
 
@@ -286,11 +287,10 @@ def adjust_results(
     games: Mapping[str, Game[Any]],
     functions: Mapping[str, ValueFunction],
     workers: int = 1,
-    step: Callable[[], None] = lambda: None,
 ) -> dict[str, Sequence[float]]:
     """Return for each match and seat the share of the others that it finished ahead of, minus its luck.
 
-    They are the same for any number of workers; `step` is called for each match.
+    They are the same for any number of workers.
     """
     ordered = sorted(records, key=lambda record: record.index)
     expected_shares = {name: ExpectedShares() for name in games}
@@ -298,12 +298,14 @@ def adjust_results(
     coefficients = {name: ControlCoefficients() for name in games}
     judges = {name: (games[name], Valuer(function)) for name, function in functions.items()}
     shares: dict[str, Sequence[float]] = {}
-    for record, before, luck in zip(ordered, expected, _luck_of_all(ordered, expected, judges, workers), strict=True):
+    from harness.runs.reader import followed  # shell completion loads this module, and must not wait for runs
+
+    matches = followed(ordered, "luck taken out of matches", lambda: len(ordered))
+    for record, before, luck in zip(matches, expected, _luck_of_all(ordered, expected, judges, workers), strict=True):
         played, control = shares_ahead(record.ranks), coefficients[record.game]
         adjustment = control.adjustment(record, luck)
         shares[record.id] = tuple([share - mine for share, mine in zip(played, adjustment, strict=True)])
         control.add_match(record, luck, [share - was for share, was in zip(played, before, strict=True)])
-        step()
     return shares
 
 

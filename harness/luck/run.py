@@ -6,15 +6,18 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from math import fsum
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.json import encode
+from msgspec.json import format as laid_out
 
 from harness.cli.options import BOT, GAME, load_plugins, note, options_option, parse_options
-from harness.core.bot import Bot
 from harness.core.errors import StoreError, UsageError
+from harness.core.files import MAX_TEXT_BYTES, UnreadableFile, read_regular_file, write_named_file
 from harness.core.game import Game, State
 from harness.core.records import GameRecord, ranks_of, shares_ahead
 from harness.core.rng import Chance
@@ -31,10 +34,13 @@ from harness.core.value_function import (
 from harness.executors.base import default_workers
 from harness.luck.adjustment import ExpectedShares, RecordedChance, adjust_results, luck_by_phase
 from harness.output.leaderboard import game_of
+from harness.output.progress import shown_work
+from harness.plugins.discovery import shown
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
 from harness.ratings.counts import by_game
 from harness.ratings.leaderboard import Leaderboard
+from harness.runs.reader import GAMES, followed
 from harness.runs.setup import configure_run
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
@@ -47,9 +53,9 @@ def read_values(files: Sequence[Path]) -> dict[str, ValueFunction]:
     functions = {}
     for path in files:
         try:
-            function = read_value_function(path.read_bytes(), str(path))
-        except OSError as error:
-            raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
+            function = read_value_function(read_regular_file(path, MAX_TEXT_BYTES), str(path))
+        except UnreadableFile as error:
+            raise StoreError(f"{path} cannot be read: {error}.") from error
         functions[function.game] = function
     return functions
 
@@ -60,20 +66,21 @@ def luck_adjusted_leaderboards(
     records: Sequence[GameRecord],
     by: Callable[[GameRecord], str] = by_game,
     values: Sequence[Path] = (),
-    step: Callable[[], None] = lambda: None,
     *,
     whole: bool = True,
 ) -> list[Leaderboard]:
     """Return the leaderboards of these records of a run, with the effect of luck removed from skill.
 
-    `values` are files with value functions that replace those of the games. `step` is called for each match. `whole`
+    `values` are files with value functions that replace those of the games. `whole`
     says that the records are all records of their games.
     """
     played = {record.game for record in records}
     games = {name: game for name, game in configure_run(run, registry).items() if name in played}
+    if foreign := sorted(map(shown, played - games.keys())):
+        raise StoreError(f"{run.folder / GAMES} has records of {', '.join(foreign)}, which the run does not play.")
     given = read_values(values)
     functions = {name: value_function_of(game, given) for name, game in games.items()}
-    shares = adjust_results(records, games, functions, default_workers(), step)
+    shares = adjust_results(records, games, functions, default_workers())
     plain = boards_of(run, records, by, whole=whole)
     adjusted = boards_of(run, records, by, shares, whole=whole)
     return [
@@ -102,14 +109,15 @@ def sample_size_factor(plain: Leaderboard, adjusted: Leaderboard) -> float | Non
     """Return how many times as many matches would give equally narrow intervals without adjustment."""
     sigma = {one.bot: one.sigma for one in plain.standings}
     both = [(before, one.sigma) for one in adjusted.standings if (before := sigma[one.bot]) and one.sigma]
-    after = sum([adjusted**2 for _, adjusted in both])
-    return sum([before**2 for before, _ in both]) / after if after else None
+    after = fsum([adjusted**2 for _, adjusted in both])
+    return fsum([before**2 for before, _ in both]) / after if after else None
 
 
 # Training of a value function: play varied matches, record the features of each seat after random events, fit trees.
 #
 # Half of the bots sometimes choose an action at random, each at its own rate. So there are strong and weak bots of
-# every kind, and positions that good play alone would never reach.
+# every kind, and positions that good play alone would never reach. Functions import numpy, which only training needs:
+# it is an optional dependency and takes 0.1 s.
 
 
 if TYPE_CHECKING:
@@ -159,11 +167,10 @@ def learn(
     players: Sequence[int],
     matches: int,
     seed: int,
-    step: Callable[[], None] = lambda: None,
 ) -> ValueFunction:
     """Return a value function trained on this number of matches between these bots, which are played now.
 
-    `players` are the table sizes, used in turn. `step` is called after each match. Raise UsageError if numpy is not
+    `players` are the table sizes, used in turn. Raise UsageError if numpy is not
     installed.
     """
     try:
@@ -172,7 +179,7 @@ def learn(
         raise UsageError("To learn a value function needs numpy: pip install 'arena-harness[learn]'.") from error
     luck, expectations = Chance(seed), ExpectedShares()
     learned, apart, last = _Rows(), _Rows(), deque[tuple[GameRecord, list[float]]](maxlen=TRIED)
-    for number in range(matches):
+    for number in followed(range(matches), "matches", lambda: matches):
         rng = luck.rng("lesson", game.name, number)
         table = [(rng.choice(entrants), rng.choice(SLIPS)) for _ in range(players[number % len(players)])]
         positions, record = _play(game, table, luck.derive("match", game.name, number), rng)
@@ -183,7 +190,6 @@ def learn(
             for position in positions:
                 for row, share, result in zip(position, expected, shares_ahead(record.ranks), strict=True):
                     rows.add([*row, share], result)
-        step()
     features = np.asarray(learned.values).reshape(-1, learned.width)
     trees = fit(features, np.asarray(learned.targets))
     lesson = TrainingInfo(tuple(entrant.name for entrant in entrants), tuple(players), matches, seed, 0.0)
@@ -200,7 +206,10 @@ def _play(
     Return the features of all seats in some positions after random events, and the record of the match.
     """
     luck = RecordedChance(seed)
-    bots = [_seated(entrant, game, seat, len(table), Chance(seed)) for seat, (entrant, _) in enumerate(table)]
+    seeds = Chance(seed)
+    bots = [entrant.seat(game, at, len(table), seeds.derive("bot", at)) for at, (entrant, _) in enumerate(table)]
+    for bot in bots:
+        bot.start()
     state = game.new(len(table), luck)
     noted: list[State[Any]] = []
     actions, decisions, unseen = [], [0] * len(table), -1
@@ -239,12 +248,6 @@ def _play(
     return [feature_rows(position) for position in taken], record
 
 
-def _seated(entrant: Entrant, game: Game[Any], seat: int, players: int, luck: Chance) -> Bot[Any]:
-    bot = entrant.seat(game, seat, players, luck.derive("bot", seat))
-    bot.start()
-    return bot
-
-
 def _phases_that_matter(
     game: Game[Any], valuer: Valuer, matches: Iterable[tuple[GameRecord, Sequence[float]]]
 ) -> list[str]:
@@ -252,8 +255,8 @@ def _phases_that_matter(
     squares: dict[str, float] = {}
     for record, expected in matches:
         for phase, luck in luck_by_phase(game, record, valuer, expected, alternatives=2).items():
-            squares[phase] = squares.get(phase, 0.0) + sum([mine * mine for mine in luck])
-    return sorted(phase for phase, seen in squares.items() if seen > PAYS * sum(squares.values()))
+            squares[phase] = squares.get(phase, 0.0) + fsum([mine * mine for mine in luck])
+    return sorted(phase for phase, seen in squares.items() if seen > PAYS * fsum(squares.values()))
 
 
 def _explained(valuer: Valuer, rows: _Rows) -> float:
@@ -274,7 +277,7 @@ def fit(rows: Numbers, targets: Numbers) -> tuple[Tree, ...]:
     binned = [np.searchsorted(cut, rows[:, feature]).astype(np.int64) for feature, cut in enumerate(cuts)]
     missing = targets - rows[:, -1]
     grown = []
-    for _ in range(TREES):
+    for _ in followed(range(TREES), "decision trees", lambda: TREES):
         asked: list[tuple[int, int]] = []
         leaf = np.zeros(len(targets), dtype=np.int64)
         for level in range(DEPTH):
@@ -332,7 +335,7 @@ def _best_question(binned: Sequence[Places], leaf: Places, missing: Numbers, lev
 # The command arena learn-values.
 
 
-@click.command("learn-values", short_help="Learn what positions of a game are worth, to take luck out of results.")
+@click.command("learn-values")
 @click.argument("game", type=GAME)
 @click.option(
     "--matches", type=click.IntRange(min=100), default=12_000, show_default=True, help="Matches to learn from."
@@ -375,13 +378,6 @@ def command(
     arena learn-values el-paso --bot random --bot diehard --bot skittish --out mine.json
     arena leaderboard my-run --luck-adjusted --values mine.json
     """
-    from msgspec.json import encode
-    from msgspec.json import format as laid_out
-
-    from harness.core.errors import UsageError
-    from harness.output.progress import Progress
-    from harness.runs.store import write_whole
-
     registry = load_plugins()
     configured = registry.game(game).configure(parse_options(options))
     made_for = sorted(name for name, offer in registry.bots.items() if game in offer.cls.games)
@@ -392,10 +388,10 @@ def command(
             raise UsageError(
                 f"{configured.title} is for {configured.min_players} to {configured.max_players} players, not {size}."
             )
-    with Progress("matches", matches) as progress:
-        function = learn(configured, entrants, sizes, matches, seed, progress.step)
+    with shown_work():
+        function = learn(configured, entrants, sizes, matches, seed)
     path = out or Path(f"{game}.json")
-    write_whole(path, laid_out(encode(function), indent=0) + b"\n")
+    write_named_file(path, laid_out(encode(function), indent=0) + b"\n")
     note(
         f"{path}: value function {function.digest}, which explains {function.lesson.explained:.0%} of what could not "
         f"be expected before a match, in matches that it has not seen."

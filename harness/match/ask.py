@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from random import Random
-from textwrap import wrap
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -17,7 +16,7 @@ import msgspec
 
 from harness.core.action import Action
 from harness.core.bot import Bot, DecisionNotes, NoteBuffer
-from harness.core.errors import UnknownName, UsageError
+from harness.core.errors import UnknownName, UsageError, printable
 from harness.core.game import Game, State
 from harness.core.records import Event, Fault, FaultKind, GameRecord
 from harness.core.rng import Chance
@@ -32,7 +31,7 @@ from harness.match.replay import (
     positions,
     seat_names,
     sentences,
-    table_with_names,
+    wrapped_lines,
 )
 from harness.plugins.entrants import Entrant
 
@@ -152,6 +151,7 @@ class _Requery:
         seen, self.events_seen = self.events_seen, len(replay.log)
         news = visible_events(self.seat, replay.log[seen:])
         now, began = None, perf_counter()
+        # A bot that failed in `start` is not asked: its first decision is still listed, with the failure.
         if self.failure is None:
             try:
                 # Same order as in the referee: events first, then the question.
@@ -203,10 +203,10 @@ def _full_traceback(error: BaseException) -> str:
 def describe(asked: Asked, width: int) -> Iterator[str]:
     """Yield lines: the match and its seats, then the decision, or all decisions that changed."""
     record, seat = asked.record, asked.seat
-    yield f"{record.id}: {asked.game.title}, deal {record.seed}"
+    yield f"{printable(record.id)}: {asked.game.title}, deal {record.seed}"
     here = "asked again" if record.seats[seat] == asked.bot else f"{asked.bot} is asked in its place"
     for at, name in enumerate(record.seats):
-        yield f"  seat {at}: {name}" + (f"  <- {here}" if at == seat else "")
+        yield f"  seat {at}: {printable(name)}" + (f"  <- {here}" if at == seat else "")
     yield ""
     if asked.target is None:
         yield from _describe_match(asked, width)
@@ -221,25 +221,25 @@ def _describe_decision(asked: Asked, width: int) -> Iterator[str]:
     if at.decision != asked.target:
         yield f"Decision {asked.target} is not reached: {asked.bot} fails before, at this one."
     yield f"Decision {at.decision} of {len(record.actions)} ({at.view.phase}), as {names[asked.seat]} saw it"
-    for sentence in sentences(asked.game, one.news, asked.seat, names):
-        yield from _wrapped("  - ", sentence, width)
+    for sentence in sentences(asked.game, one.news, names, asked.seat):
+        yield from wrapped_lines("  - ", sentence, width)
     yield ""
-    yield table_with_names(asked.game.render(at.view), record.seats, asked.seat)
+    yield asked.game.render(at.view, names)
     yield ""
     if asked.fault is not None:
-        yield from _wrapped("fault  ", f"{asked.fault.kind} at decision {asked.fault.decision}", width)
+        yield from wrapped_lines("fault  ", f"{asked.fault.kind} at decision {asked.fault.decision}", width)
         yield from (f"       {line}" for line in asked.fault.detail.splitlines())
-    yield from _wrapped("then   ", _recorded_choice(one), width)
+    yield from wrapped_lines("then   ", _recorded_choice(one), width)
     yield from _note_lines("       note: ", at.notes, width)
     if one.failure is None:
-        yield from _wrapped("now    ", str(one.now), width)
+        yield from wrapped_lines("now    ", str(one.now), width)
     else:
         yield from _failure_lines("now    ", one.failure, width)
     yield from _note_lines("       note: ", one.notes, width)
-    yield from _wrapped("of     ", ", ".join(map(str, at.legal)), width)
+    yield from wrapped_lines("of     ", ", ".join(map(str, at.legal)), width)
     if asked.cost is not None:
         cost = asked.cost
-        yield from _wrapped(
+        yield from wrapped_lines(
             "cost   ",
             f"about {cost.points:.3g} ± {cost.error:.2g} points against {cost.best}, by random play from "
             f"{cost.worlds} imagined worlds",
@@ -261,7 +261,7 @@ def _failure_lines(first: str, failure: BotFailure, width: int) -> Iterator[str]
     if failure.kind == "exception":  # a traceback, whose lines must not be wrapped
         yield from (f"{indent}{line}" for line in failure.detail.splitlines())
     else:
-        yield from _wrapped(indent, failure.detail, width)
+        yield from wrapped_lines(indent, failure.detail, width)
 
 
 def _describe_match(asked: Asked, width: int) -> Iterator[str]:
@@ -269,10 +269,10 @@ def _describe_match(asked: Asked, width: int) -> Iterator[str]:
     for one in asked.decisions:
         first = f"{one.position.decision:4}  "
         if one.failure is not None:
-            yield from _wrapped(first, f"then {_recorded_choice(one)}", width)
+            yield from wrapped_lines(first, f"then {_recorded_choice(one)}", width)
             yield from _failure_lines("      now ", one.failure, width)
         elif one.differs:
-            yield from _wrapped(first, f"then {_recorded_choice(one)}, now {one.now}", width)
+            yield from wrapped_lines(first, f"then {_recorded_choice(one)}, now {one.now}", width)
         else:
             continue
         yield from _note_lines("      note then: ", one.position.notes, width)
@@ -288,20 +288,12 @@ def _describe_match(asked: Asked, width: int) -> Iterator[str]:
     stand_ins = sum(1 for one in shown if one.position.stand_in)
     if stand_ins:
         said += f" Of these, {stand_ins} had been chosen by the stand-in of a bot that had failed."
-    yield from _wrapped("", said, width)
+    yield from wrapped_lines("", said, width)
 
 
 def _note_lines(first: str, notes: Iterable[object], width: int) -> Iterator[str]:
     for said in notes:
-        yield from _wrapped(first, note_text(said), width)
-
-
-def _wrapped(first: str, text: str, width: int) -> Iterator[str]:
-    """Wrap the text; following lines are indented as far as the first."""
-    indent = " " * len(first)
-    for line in text.splitlines() or [""]:
-        yield from wrap(line, width - 1, initial_indent=first, subsequent_indent=indent) or [first.rstrip()]
-        first = indent
+        yield from wrapped_lines(first, note_text(said), width)
 
 
 # Cost of a decision, by random play from imagined worlds
@@ -469,7 +461,7 @@ class Asked:
         }
         if self.target is not None:
             described["view"] = msgspec.json.decode(self.game.view_to_json(at.view))
-            described["text"] = self.game.render(at.view)
+            described["text"] = self.game.render(at.view, seat_names(self.record.seats))
         return described
 
     def __repr__(self) -> str:
@@ -487,7 +479,7 @@ def ask_about(
     """Find the seat and the decision, and ask the bot."""
     query.check()
     if not entrant.plays(game.name):
-        raise UsageError(f"{entrant.name} does not play {game.title}.")
+        raise UsageError(entrant.refusal(game))
     made = list(positions(game, record))
     seat = _find_seat(record, made, entrant, query)
     own = [position for position in made if position.seat == seat]
@@ -567,6 +559,7 @@ def _find_fault(record: GameRecord, own: Sequence[Position], seat: int) -> tuple
         others = sorted({record.seats[other.seat] for other in record.failures})
         who = f" {' and '.join(others)} did." if others else ""
         raise UsageError(f"{name} did not fail in {record.id}.{who}")
+    # A bot may fail between two of its decisions, in `observe` for example: the next one of its seat is meant.
     due = next((position.decision for position in own if position.decision >= fault.decision), None)
     if due is None:
         raise UsageError(f"{name} failed in {record.id} after its last decision: there is none to ask about.")

@@ -1,20 +1,18 @@
-"""Time limits, faults of bots, and how faults of a run are grouped for a report."""
+"""Time limits, and faults of bots: the kind, text and cause of each. Groups of them are in runs/monitor.py."""
 
 from __future__ import annotations
 
 import re
 import traceback
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from harness.core.action import Action
 from harness.core.compiled import TRACEBACK_NAMES
-from harness.core.errors import safe_repr
-from harness.core.records import Clock, Fault, FaultKind, GameRecord
+from harness.core.errors import LINES, printable, safe_repr
+from harness.core.records import Clock, Fault, FaultKind
 
 # Time limits
 
@@ -81,7 +79,7 @@ def kind_of(error: BaseException) -> FaultKind:
 def detail_of(error: BaseException, ours: str) -> str:
     """Return the bot's part of the traceback, without the frames of the file `ours` and with short paths."""
     if isinstance(error, BotFault):
-        return plain_text(error.detail)
+        return printable(error.detail, MAX_DETAIL_CHARS, LINES)
     try:
         # Frames of the referee are left out, and paths are short: records must not depend on where Arena is installed.
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != ours]
@@ -96,7 +94,7 @@ def detail_of(error: BaseException, ours: str) -> str:
             )
         text = "\n".join(lines)
         text = text.replace(_bot_folder, "") if _bot_folder else text
-        return plain_text(without_addresses(text)[-MAX_DETAIL_CHARS:])
+        return printable(without_addresses(text)[-MAX_DETAIL_CHARS:], keep=LINES)
     except BaseException:  # an exception whose text raises
         return type(error).__name__
 
@@ -145,124 +143,6 @@ def illegal_answer(answer: object, legal: Sequence[Action]) -> str:
     return f"answered {said}, which is not one of: {offered}"[:MAX_DETAIL_CHARS]
 
 
-def plain_text(text: str) -> str:
-    """Return the text as a terminal may show it: no escapes, no invisible or reversing characters, limited length."""
-    kept = text[:MAX_DETAIL_CHARS]
-    return kept if kept.isprintable() else "".join([c if c.isprintable() or c in "\n\t" else "?" for c in kept])
-
-
 def without_addresses(text: str) -> str:
     """Return the text without memory addresses, which differ from run to run."""
     return re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", text)
-
-
-# Groups of faults with one cause, for terminal, pages and notebooks
-
-
-MAX_FAULT_GROUPS = 60
-"""Maximum number of groups, so that bots which always fail in new ways do not fill memory."""
-MAX_EXAMPLES = 3
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class FaultExample:
-    """One fault of a group; ordered by schedule."""
-
-    index: int
-    """Position of the match in the schedule."""
-    match: str
-    seat: int
-    decision: int
-    detail: str = field(compare=False)
-    """Text of the fault."""
-
-
-@dataclass(slots=True)
-class FaultGroup:
-    """Faults of one bot in one game with one cause."""
-
-    bot: str
-    game: str
-    kind: str
-    cause: str
-    """Exception and line, phase of an illegal action, or exit of a process: not the bot's message."""
-    count: int = 0
-    examples: list[FaultExample] = field(default_factory=list)
-    """The first ones in the schedule."""
-
-    @property
-    def first(self) -> FaultExample:
-        """The first one in the schedule: the same for any number of workers."""
-        return self.examples[0]
-
-    def add(self, record: GameRecord, fault: Fault) -> None:
-        """Count one more fault."""
-        self.count += 1
-        if len(self.examples) < MAX_EXAMPLES or record.index < self.examples[-1].index:
-            one = FaultExample(record.index, record.id, fault.seat, fault.decision, fault.detail)
-            self.examples = sorted([*self.examples, one])[:MAX_EXAMPLES]
-
-
-class FaultGroups:
-    """Groups faults of matches added in any order, in bounded memory. Disqualifications are counted separately."""
-
-    def __init__(self, max_groups: int = MAX_FAULT_GROUPS) -> None:
-        self.max_groups = max_groups
-        self.by_bot: Counter[str] = Counter()
-        """Faults of each bot, of all causes."""
-        self.matches = 0
-        """Matches with a fault."""
-        self.disqualified: dict[str, str] = {}
-        """Bot -> why it was disqualified: a sentence without its subject."""
-        self.lost: Counter[str] = Counter()
-        """Matches that bots lost because they were disqualified."""
-        self.more = 0
-        """Faults that are in no group because there were too many causes."""
-        self._groups: dict[tuple[str, str, str, str], FaultGroup] = {}
-
-    @property
-    def total(self) -> int:
-        """All faults."""
-        return self.by_bot.total()
-
-    def add(self, record: GameRecord) -> None:
-        """Add the faults of a match."""
-        if not record.faults:
-            return
-        self.matches += bool(record.failures)
-        for fault in record.faults:
-            bot = record.seats[fault.seat]
-            if fault.kind == "disqualified":
-                self.disqualified.setdefault(bot, fault.detail)
-                self.lost[bot] += 1
-            else:
-                self.by_bot[bot] += 1
-                self._add_to_group(record, fault, bot)
-
-    def _add_to_group(self, record: GameRecord, fault: Fault, bot: str) -> None:
-        key = bot, record.game, fault.kind, cause_of(fault)
-        group = self._groups.get(key)
-        if group is None:
-            # Still counted for its bot, only without a group.
-            if len(self._groups) == self.max_groups:
-                self.more += 1
-                return
-            group = self._groups[key] = FaultGroup(*key)
-        group.add(record, fault)
-
-    def __iter__(self) -> Iterator[FaultGroup]:
-        return iter(self.groups())
-
-    def __len__(self) -> int:
-        return len(self._groups)
-
-    def __repr__(self) -> str:
-        lines = [f"{group.bot}: {group.cause}, {group.count} in {group.game}" for group in self]
-        return "\n".join([*lines, *(f"{bot} was {why}" for bot, why in self.disqualified.items())]) or "No faults."
-
-    def groups(self) -> list[FaultGroup]:
-        """Return the groups: bots with most faults first, then most frequent causes."""
-        return sorted(
-            self._groups.values(),
-            key=lambda group: (-self.by_bot[group.bot], group.bot, -group.count, group.first, group.cause),
-        )

@@ -19,8 +19,9 @@ from msgspec.structs import replace
 
 from harness.core.action import Action
 from harness.core.bot import Bot, DecisionNotes, NoteBuffer, without_surrogates
+from harness.core.compiled import new_instance
 from harness.core.game import Game, State
-from harness.core.records import Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
+from harness.core.records import MAX_SEATS, Event, Fault, FaultKind, GameRecord, MatchSpec, ranks_of
 from harness.core.rng import Chance
 from harness.match.faults import NO_LIMITS, BotFault, Limits, detail_of, illegal_answer, kind_of
 from harness.plugins.entrants import Entrant
@@ -32,7 +33,6 @@ SLOTS: Final = 3
 """Slots of the status that a referee keeps: its match, the bot it is asking (decision * MAX_SEATS + seat), its
 deadline. Workers share it with their parent, which kills what hangs and blames the right bot.
 """
-MAX_SEATS: Final = 64
 MIN_CALL_TIME_S: Final = 1e-3
 """Minimum time for `finish`, even if the bot has used up its time."""
 IDLE: Final = -1
@@ -46,12 +46,23 @@ doubtful.
 
 
 class Seat:
-    """One bot at the table, its times, and the random play that replaces it once it has failed."""
+    """One seat at the table: its bot, its times, and the random play that replaces a bot once it has failed."""
 
-    __slots__ = ("bot", "choose", "decisions", "events_seen", "fallback", "listens", "note_buffer", "slowest", "time")
+    __slots__ = (
+        "bot", "choose", "decisions", "events_seen", "external", "fallback", "listens", "note_buffer", "slowest",
+        "time",
+    )  # fmt: skip
 
-    def __init__(self, bot: Bot | None, fallback: Callable[[], random.Random], notes: NoteBuffer | None = None) -> None:
+    def __init__(
+        self,
+        bot: Bot | None,
+        fallback: Callable[[], random.Random] | random.Random,
+        notes: NoteBuffer | None = None,
+        external: bool = False,
+    ) -> None:
         self.bot = bot
+        self.external = external
+        """Whether it has no bot from the start: the caller of `MatchPlay` answers for it."""
         self.note_buffer = notes
         """Notes of the bot, read after each of its decisions; they are not part of the match."""
         self.choose: Callable[[Any, Sequence[Action]], Action] | None = bot.choose if bot else None
@@ -65,6 +76,14 @@ class Seat:
         """Play at random from now on."""
         self.bot = self.choose = None
         self.listens = False
+
+    def copy(self, bot: Bot | None) -> Seat:
+        """Return the same seat in a copy of the match, with a copy of its bot."""
+        luck = deepcopy(self.fallback) if isinstance(self.fallback, random.Random) else self.fallback
+        new = Seat(bot, luck, None if bot is None else bot._note_buffer, self.external)
+        new.decisions, new.events_seen = self.decisions, self.events_seen
+        new.time, new.slowest = self.time, self.slowest
+        return new
 
     def random_action(self, legal: tuple[Action, ...]) -> Action:
         """Return an action for a bot that has failed: seeded, so that the match can be repeated."""
@@ -96,23 +115,25 @@ def play(
     shows which bot is being asked; `audit` is called after each answer, before that is cleared. Notes of bots are added
     to `notes`, if given. Faults that may have come from outside are also added to `doubts`.
     """
-    match = _Match(spec, game, entrants, limits, forfeits, status, audit, notes, doubts)
+    match = MatchPlay(spec, game, entrants, limits, forfeits, status, audit, notes, doubts)
     match.run()
     return match.record()
 
 
-class _Match:
+class MatchPlay:
+    """One match while it is played. `play` runs it to its end at once; `MatchStepper` stops at seats without a bot."""
+
     def __init__(
         self,
         spec: MatchSpec,
         game: Game[Any],
-        entrants: Sequence[Entrant],
-        limits: Limits,
-        forfeits: Sequence[Fault],
-        status: MutableSequence[float] | memoryview[float] | None,
-        audit: Callable[[], None] | None,
-        notes: list[DecisionNotes] | None,
-        doubts: list[Fault] | None,
+        entrants: Sequence[Entrant | None],
+        limits: Limits = NO_LIMITS,
+        forfeits: Sequence[Fault] = (),
+        status: MutableSequence[float] | memoryview[float] | None = None,
+        audit: Callable[[], None] | None = None,
+        notes: list[DecisionNotes] | None = None,
+        doubts: list[Fault] | None = None,
     ) -> None:
         self.doubts = doubts
         self.cpu: dict[int, float] = {}
@@ -126,14 +147,17 @@ class _Match:
         # Bots that use the global generator get the same numbers each time the match is played.
         random.seed(luck.derive("global", spec.id))
         # The seed depends on match, seat and name, never on the order of play: any executor gives the same luck.
-        seeds = [luck.derive("bot", spec.id, seat, entrant.name) for seat, entrant in enumerate(entrants)]
-        # Seats before the deal: events are logged only if a bot listens to them.
+        names = [None if entrant is None else entrant.name for entrant in entrants]
+        seeds = [0 if name is None else luck.derive("bot", spec.id, seat, name) for seat, name in enumerate(names)]
+        # Seats before the deal: events are logged only if they are read.
         self.seats = [self._seat_bot(seat, entrants[seat], seed, luck) for seat, seed in enumerate(seeds)]
-        self.log: list[Event] | None = [] if any(seat.listens for seat in self.seats) else None
+        self.log: list[Event] | None = [] if any(seat.listens or seat.external for seat in self.seats) else None
         self.state: State[Any] = game.new(len(self.seats), luck, self.log)
 
-    def _seat_bot(self, number: int, entrant: Entrant, seed: int, luck: Chance) -> Seat:
+    def _seat_bot(self, number: int, entrant: Entrant | None, seed: int, luck: Chance) -> Seat:
         fallback = partial(luck.rng, "spare", self.spec.id, number)
+        if entrant is None:
+            return Seat(None, fallback, external=True)
         # It killed or hung the process in its constructor, in `start` or at the first decision: run nothing of it.
         if number in self.forfeits and self.forfeits[number].decision == 0:
             self.faults.append(self.forfeits[number])
@@ -186,8 +210,11 @@ class _Match:
         doubtful = doubtful and (kind_of(error) != "timeout" or self.limits.clock == "fair")
         self._blame(number, kind_of(error), detail_of(error, __file__), phase, doubtful)
 
-    def run(self) -> None:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
-        """Play all decisions. This loop is the hot path of a tournament."""
+    def run(self) -> bool:  # noqa: C901 - one flat loop: every call saved here is saved at each decision
+        """Play until a seat without a bot has to decide, or to the end; return whether such a seat has to decide.
+
+        This loop is the hot path of a tournament.
+        """
         state, seats, actions, now = self.state, self.seats, self.actions, perf_counter
         status, forfeits, audit, limits, shift = self.status, self.forfeits, self.audit, self.limits, MAX_SEATS
         limited = bool(limits.move_time or limits.game_time)
@@ -199,16 +226,17 @@ class _Match:
             # A single legal action is no decision: the bot is not asked and the record does not list it.
             if len(legal) < 2:
                 if not legal:
-                    return
+                    return False
                 state.step(legal[0])
                 continue
             number = state.seat
             seat = seats[number]
-            seat.decisions += 1
             choose = seat.choose
             if forfeits and choose is not None and self._is_forfeit(number):
                 choose = None
             if choose is None:
+                if seat.external:
+                    return True
                 action = seat.random_action(legal)
             else:
                 view = state.view(number)
@@ -244,8 +272,38 @@ class _Match:
                     action = self._forfeit(number, legal)
                 if seat.note_buffer:
                     self._save_notes(number, seat.note_buffer)
+            seat.decisions += 1
             actions.append(action.code)
             state.step(action)
+
+    def answer(self, action: Action, took: float) -> None:
+        """Make the decision of the seat without a bot at which `run` stopped; the action is legal."""
+        seat = self.seats[self.state.seat]
+        seat.time += took
+        seat.slowest = max(seat.slowest, took)
+        if self.log is not None:
+            seat.events_seen = len(self.log)
+        seat.decisions += 1
+        self.actions.append(action.code)
+        self.state.step(action)
+
+    def copy(self) -> MatchPlay:
+        """Return an independent copy of the match and its bots, which must live in this process."""
+        new = new_instance(MatchPlay)
+        new.spec, new.game, new.limits, new.audit, new.forfeits = (
+            self.spec, self.game, self.limits, self.audit, self.forfeits,
+        )  # fmt: skip
+        new.began, new.cpu_at_start, new.cpu = self.began, self.cpu_at_start, dict(self.cpu)
+        new.status, new.faults, new.actions = list(self.status), list(self.faults), list(self.actions)
+        new.notes = None if self.notes is None else list(self.notes)
+        new.doubts = None if self.doubts is None else list(self.doubts)
+        # All at once: bots of one match may share objects.
+        bots = deepcopy([seat.bot for seat in self.seats])
+        new.seats = [seat.copy(bot) for seat, bot in zip(self.seats, bots, strict=True)]
+        new.log = None if self.log is None else list(self.log)
+        new.state = self.state.clone()
+        new.state.log = new.log
+        return new
 
     def _is_forfeit(self, number: int) -> bool:
         fault = self.forfeits.get(number)

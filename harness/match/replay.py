@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
+from textwrap import wrap
 from typing import Any
 
 import msgspec
 
 from harness.core.action import Action, View, action_fields
 from harness.core.bot import DecisionNotes
-from harness.core.errors import ReplayError
+from harness.core.errors import ReplayError, printable
 from harness.core.game import Game, State
 from harness.core.records import Event, GameRecord
 from harness.core.rng import Chance
@@ -50,6 +50,7 @@ class Replay:
     def next_action(self) -> Action:
         """Return the recorded action, or the only legal one."""
         legal = self.state.legal
+        # Forced choices are not in the record: the rules give them.
         if len(legal) == 1:
             return legal[0]
         if self.decision >= len(self.record.actions):
@@ -220,6 +221,7 @@ class Position:
 def positions(game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = ()) -> Iterator[Position]:
     """Yield every decision of the match; raise ReplayError if the record does not fit the rules."""
     replay = Replay(game, record)
+    # Positions need no events, and logging them takes time.
     replay.state.log = None
     noted = {note.decision: note.said for note in notes}
     while not replay.over:
@@ -236,79 +238,44 @@ HUMAN = "human"
 """Name of a person in records and on leaderboards."""
 ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
 
-_SEAT = re.compile(r"\b[Ss]eats? (\d+(?:(?:,| and|, and) \d+)*)(?!\w)")
-_SEAT_IN_TABLE = re.compile(r"\b([Ss]eat (\d+))( \(you\))?(?!\w| {2}| \(you\))")
-_YOU = re.compile(r" \(you\)( *)")
 
-
-def sentences(
-    game: Game[Any], events: Iterable[Event], seat: int | None = None, names: Sequence[str] = ()
-) -> list[str]:
-    """Return the events as sentences: those that a seat could see, or all of them with a note on who could.
-
-    With `names`, they replace seat numbers.
-    """
+def sentences(game: Game[Any], events: Iterable[Event], names: Sequence[str], seat: int | None = None) -> list[str]:
+    """Return the events as sentences: those that a seat could see, or all of them with a note on who could. Events
+    whose text is empty are left out."""
+    texts = [(event, game.event_text(event, names)) for event in events]
     if seat is None:
-        found = [game.event_text(event) + _visibility(event) for event in events]
-    else:
-        found = [game.event_text(event) for event in events if event.to is None or seat in event.to]
-    return [with_names(sentence, names) for sentence in found] if names else found
+        return [text + _visibility(event, names) for event, text in texts if text]
+    return [text for event, text in texts if text and (event.to is None or seat in event.to)]
 
 
-def _visibility(event: Event) -> str:
+def _visibility(event: Event, names: Sequence[str]) -> str:
     if event.to is None:
         return ""
-    return f"  (seat {', '.join(map(str, event.to))} only)" if event.to else "  (hidden)"
+    return f"  ({', '.join(names[seat] for seat in event.to)} only)" if event.to else "  (hidden)"
 
 
-def to_you(text: str, seat: int) -> str:
-    """Return the sentence with "(you)" after this seat."""
-    return re.sub(rf"\b([Ss]eat {seat})\b", r"\1 (you)", text)
-
-
-def seat_names(seats: Sequence[str]) -> list[str]:
-    """Return a name for each seat: its bot, with the seat number if the bot has several seats."""
-    return [name if seats.count(name) == 1 else f"{name} (seat {seat})" for seat, name in enumerate(seats)]
-
-
-def with_names(text: str, names: Sequence[str]) -> str:
-    """Return the sentence with "Seat 3" and "seats 0 and 2" replaced by names."""
-
-    def by_name(found: re.Match[str]) -> str:
-        known = all(int(number) < len(names) for number in re.findall(r"\d+", found[1]))
-        return re.sub(r"\d+", lambda number: names[int(number[0])], found[1]) if known else found[0]
-
-    return _SEAT.sub(by_name, text)
-
-
-def table_with_names(table: str, seats: Sequence[str], seat: int) -> str:
-    """Return a game's table for this seat with names; "(you)" stays only where a person sat.
-
-    Columns keep their positions: cells get no names.
-    """
-    calls = ["you" if at == seat and name == HUMAN else name for at, name in enumerate(seats)]
-
-    def with_name(found: re.Match[str]) -> str:
-        return f"{found[1]} ({calls[int(found[2])]})" if int(found[2]) < len(calls) else found[0]
-
-    def not_you(found: re.Match[str]) -> str:
-        return " " * len(found[0]) if len(found[1]) > 1 else f" ({calls[seat]}){found[1]}"
-
-    table = _SEAT_IN_TABLE.sub(with_name, table)
-    return table if calls[seat] == "you" else _YOU.sub(not_you, table)
+def seat_names(seats: Sequence[str], you: int | None = None) -> list[str]:
+    """Return what each player is called in texts: the bot, with the seat number if it has several seats, and "(you)"
+    for the reader."""
+    seats = list(map(printable, seats))
+    names = [name if seats.count(name) == 1 else f"{name} (seat {seat})" for seat, name in enumerate(seats)]
+    return [f"{name} (you)" if seat == you else name for seat, name in enumerate(names)]
 
 
 def note_text(said: object) -> str:
     """Return a note as text."""
-    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    return printable(text.replace("\n", " "))
 
 
 class Narration(Replay):
     """Describes a recorded match, decision by decision."""
 
-    def __init__(self, game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = ()) -> None:
+    def __init__(
+        self, game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = (), you: int | None = None
+    ) -> None:
         super().__init__(game, record)
-        self.names = seat_names(record.seats)
+        self.names = seat_names(record.seats, you)
         self._notes = {note.decision: note.said for note in notes}
         self._events_shown = 0
 
@@ -320,14 +287,14 @@ class Narration(Replay):
     def heading(self) -> list[str]:
         """Return lines with the match and its seats."""
         record = self.record
-        seats = [f"  seat {seat}: {name}" for seat, name in enumerate(record.seats)]
-        return [f"{record.id}: {self.game.title}, deal {record.seed}", *seats]
+        seats = [f"  seat {seat}: {printable(name)}" for seat, name in enumerate(record.seats)]
+        return [f"{printable(record.id)}: {self.game.title}, deal {record.seed}", *seats]
 
     def advance(self, seat: int | None = None) -> list[str]:
         """Go to the next decision or the end; return what happened, as a seat could see it or in full."""
         lines: list[str] = []
         while True:
-            lines += sentences(self.game, self.log[self._events_shown :], seat, self.names)
+            lines += sentences(self.game, self.log[self._events_shown :], self.names, seat)
             self._events_shown = len(self.log)
             legal = self.state.legal
             if len(legal) != 1:
@@ -341,7 +308,7 @@ class Narration(Replay):
 
     def table(self, seat: int) -> str:
         """Return the table as this seat sees it now."""
-        return table_with_names(self.game.render(self.state.view(seat)), self.record.seats, seat)
+        return self.game.render(self.state.view(seat), self.names)
 
     def choice(self) -> str:
         """Return a line with this decision: seat, choice and legal actions."""
@@ -359,31 +326,47 @@ class Narration(Replay):
         by_rank = sorted(range(len(record.seats)), key=record.ranks.__getitem__)
         scores = [self.game.score_text(score) for score in record.scores]
         lines = [
-            f"Ended: {record.ending}",
-            *(f"  {record.ranks[seat]}. {record.seats[seat]} (seat {seat}): {scores[seat]}" for seat in by_rank),
+            f"Ended: {printable(record.ending)}",
+            *(f"  {record.ranks[seat]}. {self.names[seat]}: {scores[seat]}" for seat in by_rank),
         ]
         for fault in record.faults:
             lines.append(f"Fault of {self.names[fault.seat]} at decision {fault.decision}: {fault.kind}")
-            lines += fault.detail.splitlines()
+            lines += [f"  {line}" for line in fault.detail.splitlines()]
         return lines
 
 
+def wrapped_lines(first: str, text: str, width: int, indent: str = "") -> Iterator[str]:
+    """Yield the text after `first`, in lines shorter than `width` (0: any), the later ones indented as far as the first
+    or by `indent`."""
+    indent = indent or " " * len(first)
+    for line in text.splitlines() or [""]:
+        yield from wrap(
+            line, (width or len(first + line) + 2) - 1, initial_indent=first, subsequent_indent=indent,
+            break_on_hyphens=False,
+        ) or [first.rstrip()]  # fmt: skip
+        first = indent
+
+
 def narrate_match(
-    game: Game[Any], record: GameRecord, seat: int | None = None, notes: Sequence[DecisionNotes] = ()
+    game: Game[Any], record: GameRecord, seat: int | None = None, notes: Sequence[DecisionNotes] = (), width: int = 0
 ) -> Iterator[str]:
-    """Yield a whole match in words; with a seat also its table at each of its decisions."""
+    """Yield a whole match in words; with a seat also its table at each of its decisions.
+
+    Sentences are wrapped to `width` characters; 0 is any width.
+    """
     narration = Narration(game, record, notes)
     yield from narration.heading()
     while True:
         for sentence in narration.advance():
-            yield f"      {sentence}"
+            yield from wrapped_lines(" " * 6, sentence, width, " " * 8)
         if narration.over:
             break
         if seat == narration.seat:
             yield f"\n{narration.table(seat)}\n"
-        yield narration.choice()
+        number = f"{narration.decision:4}  "
+        yield from wrapped_lines(number, narration.choice().removeprefix(number), width)
         for note in narration.note_lines():
-            yield f"      note: {note}"
+            yield from wrapped_lines("      note: ", note, width)
         narration.step()
     yield from narration.result()
 

@@ -290,9 +290,17 @@ def sorted_by(name: str, standings: Sequence[Standing]) -> list[Standing]:
     return sorted(standings, key=key)
 
 
-def cells_of(columns: Sequence[LeaderboardColumn], standings: Sequence[Standing]) -> list[list[str]]:
-    """Return the texts of these columns, line by line."""
-    return [[column.text(one) for column in columns] for one in standings]
+def cells_of(
+    columns: Sequence[LeaderboardColumn], standings: Sequence[Standing], score_text: ScoreText | None
+) -> list[list[str]]:
+    """Return the texts of these columns, line by line; scores are written by `score_text`, if given."""
+    return [
+        [
+            in_words(one.score, score_text) if score_text and column.name == "mean score" else column.text(one)
+            for column in columns
+        ]
+        for one in standings
+    ]
 
 
 def rows_of(columns: Sequence[LeaderboardColumn], standings: Sequence[Standing]) -> list[Fields]:
@@ -303,11 +311,6 @@ def rows_of(columns: Sequence[LeaderboardColumn], standings: Sequence[Standing])
 def without_interval_legend(column: LeaderboardColumn) -> LeaderboardColumn:
     """Return the column, with a legend for a table in which no skill has an interval."""
     return replace(column, legend=SKILL_LEGEND) if column.name == "skill" else column
-
-
-def score_column(column: LeaderboardColumn, score_text: ScoreText) -> LeaderboardColumn:
-    """Return the column, with scores in the game's words if it has scores."""
-    return replace(column, text=lambda s: in_words(s.score, score_text)) if column.name == "mean score" else column
 
 
 def in_words(interval: Interval | None, score_text: ScoreText) -> str:

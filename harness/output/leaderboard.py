@@ -25,15 +25,13 @@ from harness.output.columns import (
     percent,
     places,
     rows_of,
-    score_column,
     sorted_by,
     without_interval_legend,
 )
 from harness.output.tables import short, text_of
 from harness.plugins.entrants import BotInfo
 from harness.ratings.leaderboard import Leaderboard, Overall, overall
-from harness.ratings.sequential import sequential_skills
-from harness.ratings.skill import chance_ahead
+from harness.ratings.skill import chance_ahead, sequential_skills
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder, write_derived
 
@@ -55,14 +53,14 @@ SURPRISES_LEGEND = (
 
 def pairwise_table(board: Leaderboard) -> Table:
     """Return how often each bot finishes ahead of each other; a tie is one half. A large field shows surprises only."""
-    evidence = board.counts.pairs
+    results = board.counts.pairs.finished_ahead()
     lines = [standing.totals for standing in board.standings]
     rows: list[Fields] = []
     cells: list[list[object]] = []
     for place, line in enumerate(lines, 1):
         shown: list[object] = [place, line.bot]
         for other in lines:
-            ahead, met = evidence.finished_ahead(line.number, other.number)
+            ahead, met = results.get((line.number, other.number), (0.0, 0))
             if met:
                 rows.append({"bot": line.bot, "against": other.bot, "met": met, "ahead": round(ahead / met, 4)})
             shown.append(round(100 * ahead / met) if met else None)
@@ -71,7 +69,7 @@ def pairwise_table(board: Leaderboard) -> Table:
         headers = ["#", "bot", *map(str, range(1, len(lines) + 1))]
         return Table(board.title, headers, cells, rows, legend=PAIRS_LEGEND)
     few = surprises_table(board)
-    note = f"Of {len(lines):,} bots, the pairs that differ most from what is expected. All pairs: --show pairs -f csv."
+    note = f"Of {len(lines):,} bots, the pairs that differ most from what is expected. CSV and JSON have all pairs."
     return replace(few, data=rows, notes=[*few.notes, note])
 
 
@@ -96,13 +94,13 @@ def surprises(board: Leaderboard) -> list[Surprise]:
 
 
 def _surprises(board: Leaderboard) -> Iterator[Surprise]:
-    evidence = board.counts.pairs
+    results = board.counts.pairs.finished_ahead()
     pairs = list(combinations(board.standings, 2))
     # Matches of one deal share their luck, and two bots meet once in each of its rotations: count deals, not matches.
     seats = sum(one.totals.matches for one in board.standings)
     rotations = max(1, round(seats / max(1, board.counts.matches)))
     for one, other in pairs:
-        won, met = evidence.finished_ahead(one.totals.number, other.totals.number)
+        won, met = results.get((one.totals.number, other.totals.number), (0.0, 0))
         if not met:
             continue
         ahead, expected = won / met, chance_ahead(one.skill.value - other.skill.value)
@@ -124,14 +122,8 @@ def surprises_table(board: Leaderboard) -> Table:
     """Return the pairs whose results differ most from what their skills predict."""
     found = surprises(board)
     rows: list[Fields] = [
-        {
-            "bot": one.bot,
-            "against": one.against,
-            "met": one.met,
-            "ahead": round(one.ahead, 4),
-            "expected": round(one.expected, 4),
-            "luck": round(one.luck, 4),
-        }
+        {"bot": one.bot, "against": one.against, "met": one.met}
+        | {name: round(getattr(one, name), 4) for name in ("ahead", "expected", "luck")}
         for one in found
     ]
     cells = [
@@ -285,21 +277,17 @@ OVERALL_LEGEND = (
 )
 
 
-def overall_tables(boards: Sequence[Leaderboard]) -> list[Table]:
-    """Return the table over several games; none if there is only one."""
+def overall_tables(boards: Sequence[Leaderboard], if_ranked: bool = False) -> list[Table]:
+    """Return the table over several games, none if there is only one.
+
+    It has a line for each bot: its place among those that play every game, and its place in each game. With `if_ranked`
+    there is a table only if several bots have a place: else it would repeat the tables of the games.
+    """
+    if len(boards) < 2:
+        return []
     found = overall(boards)
-    return [] if found is None else [overall_table(found)]
-
-
-def overall_if_several(boards: Sequence[Leaderboard]) -> list[Table]:
-    """Return the table over several games if at least two bots play them all; else it would repeat the others."""
-    found = overall(boards)
-    ranked = [] if found is None else [line for line in found.lines if line.place is not None]
-    return overall_tables(boards) if len(ranked) > 1 else []
-
-
-def overall_table(found: Overall) -> Table:
-    """Return a line for each bot: its place among those that play every game, and its place in each game."""
+    if if_ranked and not any(line.place for line in found.lines):
+        return []
     rows: list[Fields] = []
     cells: list[list[object]] = []
     for line in found.lines:
@@ -337,9 +325,8 @@ def overall_table(found: Overall) -> Table:
     ]
     if not found.significant_pairs:
         head, cells = head[:1] + head[2:], [line[:1] + line[2:] for line in cells]
-    return Table(
-        OVERALL, head, cells, rows, notes=found.notes, legend=OVERALL_LEGEND, summary=_overall_summary(found)
-    )  # fmt: skip
+    sentences = _overall_summary(found)
+    return [Table(OVERALL, head, cells, rows, notes=found.notes, legend=OVERALL_LEGEND, summary=sentences)]
 
 
 # Leaderboards.
@@ -369,21 +356,15 @@ def leaderboard_table(
         head = [column for column in head if column.name != "range"]
     if not any(isfinite(one.skill.high) for one in board.standings):
         head = [without_interval_legend(column) for column in head]
-    shown = [score_column(column, score_text) for column in head] if score_text else head
     return Table(
-        board.title,
-        head,
-        cells_of(shown, standings),
-        rows,
-        notes=board.notes,
-        summary=summary(board),
+        board.title, head, cells_of(head, standings, score_text), rows, notes=board.notes, summary=summary(board)
     )
 
 
 def write_leaderboard(run: RunFolder) -> list[Leaderboard]:
     """Rate all records and write the leaderboard beside them; return the leaderboard of each game."""
     boards = boards_of(run)
-    write_derived(run.folder, leaderboard_files(boards, run.info.entrants))
+    write_derived(run.files, leaderboard_files(boards, run.info.entrants))
     return boards
 
 
@@ -394,7 +375,7 @@ def leaderboard_files(boards: Sequence[Leaderboard], entrants: Sequence[BotInfo]
     on a screen nor on the installed games, so that `arena verify` can compare them byte by byte.
     """
     tables = [leaderboard_table(board, entrants=entrants) for board in boards]
-    over = overall_if_several(boards)
+    over = overall_tables(boards, if_ranked=True)
     return {
         f"leaderboard.{ending}": text_of(tables if ending == "csv" else [*tables, *over], table_format).encode() + b"\n"
         for ending, table_format in FILES.items()
@@ -430,7 +411,12 @@ def leaderboard_tables(
     tables = [
         leaderboard_table(board, chosen_columns(columns), words.get(game_of(board)), entrants, sort) for board in boards
     ]
-    return [*tables, *overall_if_several(boards)] if over_all and not columns else tables
+    return [*tables, *overall_tables(boards, if_ranked=True)] if over_all and not columns else tables
+
+
+def tables_of_run(run: RunFolder) -> list[Table]:
+    """Return all tables of a run as it is now."""
+    return leaderboard_tables(boards_of(run), entrants=run.info.entrants)
 
 
 def sequential_tables(records: Iterable[GameRecord]) -> list[Table]:

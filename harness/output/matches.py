@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from harness.core.errors import UnknownName
+from harness.core.errors import UnknownName, printable
 from harness.core.plan import Plan
 from harness.core.records import GameRecord, shares_ahead
 from harness.core.table import Column, Table, columns
@@ -14,7 +14,7 @@ from harness.output.columns import Fields, ScoreText
 from harness.output.leaderboard import leaderboard_table, pairwise_table
 from harness.output.tables import grid_text, screen_width
 from harness.ratings.counts import by_game, by_option, by_players
-from harness.ratings.leaderboard import CountsByGame, Leaderboard
+from harness.ratings.leaderboard import CountsByGame
 from harness.runs.queries import FoundMatches, MatchLine
 from harness.runs.standings import counts_of
 
@@ -67,7 +67,7 @@ def remark(shown: int, total: int) -> str:
 def _cells(line: MatchLine, score_text: ScoreText) -> tuple[str, str, str, str]:
     scores = (score_text(score).replace(" ", TIE) for score in line.scores)
     seats = ", ".join(f"{bot}{TIE}{score}" for bot, score in zip(line.seats, scores, strict=True))
-    return line.match, seats, what_happened(line, score_text), str(line.decisions)
+    return printable(line.match), seats, what_happened(line, score_text), str(line.decisions)
 
 
 def what_happened(line: MatchLine, score_text: ScoreText = str) -> str:
@@ -91,8 +91,10 @@ def what_happened(line: MatchLine, score_text: ScoreText = str) -> str:
 
 def _widths(cells: list[tuple[str, str, str, str]], width: int) -> tuple[int, int]:
     """Return the widths of the two columns of text: what they need, or a share of the space."""
-    match, seats, happened, _ = (max(map(len, column)) for column in zip(HEADERS, *cells, strict=True))
-    room = width - match - len(HEADERS[3]) - 2 * len(HEADERS)  # the last column is two wider than its heading
+    # tabulate makes a column at least two wider than its heading.
+    headings = [f"{heading}  " for heading in HEADERS]
+    match, seats, happened, count = (max(map(len, column)) for column in zip(headings, *cells, strict=True))
+    room = width - match - count - 2 * (len(HEADERS) - 1)
     if seats + happened <= room:
         return seats, happened
     half = room // 2
@@ -101,7 +103,9 @@ def _widths(cells: list[tuple[str, str, str, str]], width: int) -> tuple[int, in
 
 
 def _wrap(text: str, width: int) -> str:
-    return textwrap.fill(text, width, break_on_hyphens=False).replace(TIE, " ")
+    # A name and score that do not fit one line are better taken apart than broken inside a word.
+    parts = [part if len(part) <= width else part.replace(TIE, " ") for part in text.split(" ")]
+    return textwrap.fill(" ".join(parts), width, break_on_hyphens=False).replace(TIE, " ")
 
 
 # One bot in a run, as plain data.
@@ -131,14 +135,27 @@ def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = Non
                 sums[0] += 1
                 sums[1] += shares_ahead(record.ranks)[seat]
                 sums[2] += record.scores[seat]
-                faults += _faults(record, seat)
+                faults += [
+                    {
+                        "match": record.id,
+                        "kind": fault.kind,
+                        "cause": cause_of(fault),
+                        "decision": fault.decision,
+                        "detail": fault.detail,
+                    }
+                    for fault in record.failures
+                    if fault.seat == seat
+                ]
     boards = {by: tally.boards() for by, tally in tallies.items()}
     known = {name for board in boards["games"] for name in board.counts.totals}
     if bot not in known:
         raise UnknownName("bot of these records", bot, known)
     return {
         "bot": bot,
-        **{by: dict(_lines(parts, bot)) for by, parts in boards.items()},
+        **{
+            by: {part.title: row for part in parts for row in leaderboard_table(part).rows if row["bot"] == bot}
+            for by, parts in boards.items()
+        },
         "opponents": {
             board.title: [row for row in pairwise_table(board).rows if row["bot"] == bot]
             for board in boards["games"]
@@ -157,22 +174,3 @@ def bot_summary(records: Iterable[GameRecord], bot: str, plan: Plan | None = Non
         ],
         "faults": faults[:MAX_FAULTS],
     }
-
-
-def _lines(boards: Iterable[Leaderboard], bot: str) -> Iterator[tuple[str, Fields]]:
-    for board in boards:
-        for row in leaderboard_table(board).rows:
-            if row["bot"] == bot:
-                yield board.title, row
-
-
-def _faults(record: GameRecord, seat: int) -> Iterator[Fields]:
-    for fault in record.failures:
-        if fault.seat == seat:
-            yield {
-                "match": record.id,
-                "kind": fault.kind,
-                "cause": cause_of(fault),
-                "decision": fault.decision,
-                "detail": fault.detail,
-            }

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from harness._version import VERSION
-from harness.core.errors import ArenaError, StoreError, UnknownName, UsageError
+from harness.core.errors import ArenaError, StoreError, UnknownName, UsageError, printable
 from harness.core.plan import BracketEntry, BracketRound, Format, Outcome
 from harness.core.table import Column, Table
 from harness.output.columns import Fields
 from harness.output.leaderboard import leaderboard_files
-from harness.output.tables import FORMATS, Layout, heading, paragraph, screen_width, text_of, wrapped_text
+from harness.output.tables import FORMATS, MARKDOWN, Layout, heading, paragraph, screen_width, text_of, wrapped_text
 from harness.plugins.discovery import shown
 from harness.plugins.registry import Registry
 from harness.runs.reader import ordered_results
@@ -198,7 +198,7 @@ def _lists(rounds: Sequence[BracketRound], width: int) -> list[str]:
             lines += _wrapped(f"  {number}. {text}", width, "     ")
         if each.byes:
             lines += _wrapped(f"  bye: {', '.join(each.byes)}", width, "     ")
-    return [*lines[1:], "", "Before the bar: goes on."]
+    return [*lines[1:], "", "Bots before the bar advance."]
 
 
 def _notes(rounds: Sequence[BracketRound], width: int) -> list[str]:
@@ -218,11 +218,9 @@ def _wrapped(text: str, width: int, indent: str) -> list[str]:
 
 WIDE = 160
 """Characters in a line of a file, which can be scrolled."""
-FENCED = ("github", "pipe")
-MARKUP = ("html", "unsafehtml")
 DATA = ("csv", "json", "tsv")
 """Formats for programs."""
-NOT_DRAWN = ("csv", "tsv", "jira", "textile", "mediawiki", "moinmoin", "youtrack", "asciidoc", "rst")
+NOT_DRAWN = ("csv", "tsv", "rst")
 """Formats that cannot show drawings: a bracket is written as a table, as in the formats of LaTeX."""
 BRACKET = "bracket"
 
@@ -256,11 +254,44 @@ class FormatResults(Mapping[str, Outcome]):
 
     def fields(self) -> dict[str, Fields]:
         """Return the outcomes as plain data: game -> standing, note, what is open, tables and bracket."""
-        return {game: outcome_fields(outcome) for game, outcome in self.items()}
+        return {
+            game: {
+                "standing": list(outcome.standing),
+                "note": outcome.note,
+                "open": outcome.open,
+                "tables": {table.title: table.rows for table in outcome.tables},
+                "bracket": [each.fields() for each in outcome.bracket],
+            }
+            for game, outcome in self.items()
+        }
 
     def text(self, table_format: str = "simple", width: int | None = None, notes: bool = True) -> str:
-        """Return everything in one of the table formats; `width` is by default that of the terminal."""
-        return outcome_text(self, table_format, width, notes)
+        """Return everything in one of FORMATS, with closing sentences if `notes`; `width` is that of a line."""
+        if table_format not in FORMATS:
+            raise UnknownName("table format", table_format, FORMATS)
+        if table_format == "json":
+            return json.dumps(self.fields(), indent=2, allow_nan=False)
+        drawn = table_format not in NOT_DRAWN and not table_format.startswith("latex")
+        if table_format in DATA:
+            return text_of([table for game, one in self.items() for table in data_tables(game, one)], table_format)
+        if width is None:
+            width = screen_width() if table_format == "simple" else WIDE
+        text = _Text(table_format, width)
+        for game, outcome in self.items():
+            for table in outcome.tables:
+                text.table(titled(game, table))
+            if outcome.bracket and drawn:
+                text.drawing(f"{game}: {BRACKET}", bracket_text(outcome.bracket, width))
+            elif outcome.bracket:
+                text.table(bracket_table(game, outcome.bracket))
+            if outcome.open:
+                text.sentence(f"{game}: still open. {outcome.open}")
+            if outcome.note and notes:
+                text.sentence(f"{game}: {outcome.note}")
+        for legend in dict.fromkeys(table.legend for one in self.values() for table in one.tables if table.legend):
+            text.sentence(legend)
+        nothing = f"A {self.format} has no result besides its leaderboard."
+        return "\n\n".join(text.parts) or (nothing if notes else "")
 
     def __repr__(self) -> str:
         return self.text()
@@ -269,67 +300,27 @@ class FormatResults(Mapping[str, Outcome]):
         return self.text("html")
 
 
-def outcome_fields(outcome: Outcome) -> Fields:
-    """Return an outcome as plain data."""
-    return {
-        "standing": list(outcome.standing),
-        "note": outcome.note,
-        "open": outcome.open,
-        "tables": {table.title: table.rows for table in outcome.tables},
-        "bracket": [each.fields() for each in outcome.bracket],
-    }
-
-
-def outcome_text(results: FormatResults, table_format: str, width: int | None = None, notes: bool = True) -> str:
-    """Return the results of all games in one of FORMATS, with closing sentences unless `notes` is False."""
-    if table_format not in FORMATS:
-        raise UnknownName("table format", table_format, FORMATS)
-    if table_format == "json":
-        return json.dumps(results.fields(), indent=2, allow_nan=False)
-    drawn = table_format not in NOT_DRAWN and not table_format.startswith("latex")
-    if table_format in DATA:
-        return text_of([table for game, one in results.items() for table in data_tables(game, one)], table_format)
-    if width is None:
-        width = screen_width() if table_format == "simple" else WIDE
-    text = _Text(table_format, width)
-    for game, outcome in results.items():
-        for table in outcome.tables:
-            text.table(titled(game, table))
-        if outcome.bracket and drawn:
-            text.drawing(f"{game}: {BRACKET}", bracket_text(outcome.bracket, width))
-        elif outcome.bracket:
-            text.table(bracket_table(game, outcome.bracket))
-        if outcome.open:
-            text.sentence(f"{game}: still open. {outcome.open}")
-        if outcome.note and notes:
-            text.sentence(f"{game}: {outcome.note}")
-    for legend in dict.fromkeys(table.legend for one in results.values() for table in one.tables if table.legend):
-        text.sentence(legend)
-    nothing = f"A {results.format} has no result of its own: its leaderboard says it all."
-    return "\n\n".join(text.parts) or (nothing if notes else "")
-
-
 @dataclass
 class _Text:
     table_format: str
     width: int
-
-    def __post_init__(self) -> None:
-        self.parts: list[str] = []
+    parts: list[str] = field(default_factory=list)
 
     def table(self, table: Table) -> None:
         self.parts.append(text_of([replace(table, legend="")], self.table_format, Layout(self.width)))
 
     def drawing(self, title: str, text: str) -> None:
-        if self.table_format in MARKUP:
+        text = printable(text, keep="\n")
+        if self.table_format == "html":
             text = f'<pre style="line-height: 1.2">{escape(text)}</pre>'
-        elif self.table_format in FENCED:
-            text = f"```text\n{text}\n```"
+        elif self.table_format in MARKDOWN:
+            fenced = text.replace("```", "'''")
+            text = f"```text\n{fenced}\n```"
         self.parts.append(f"{heading(title, self.table_format)}\n\n{text}")
 
     def sentence(self, text: str) -> None:
-        wrapped = wrapped_text(text, self.width) if self.table_format == "simple" else text
-        self.parts.append(paragraph(wrapped, self.table_format))
+        text = paragraph(text, self.table_format)
+        self.parts.append(wrapped_text(text, self.width) if self.table_format == "simple" else text)
 
 
 def titled(game: str, table: Table) -> Table:
@@ -388,7 +379,7 @@ def format_results(run: RunFolder, registry: Registry) -> tuple[FormatResults, l
 def write_outcome(run: RunFolder, schedule: Schedule) -> FormatResults:
     """Write the outcome beside the records, if there is one, and return it."""
     results = _results(run, schedule)
-    write_derived(run.folder, outcome_files(results))
+    write_derived(run.files, outcome_files(results))
     return results
 
 
@@ -417,21 +408,19 @@ def stale_tables(run: RunFolder, formats: Mapping[str, Format], verified: Verifi
     found = []
     for name, rebuilt in tables.items():
         try:
-            there = digest_of_file(run.folder / name)
+            there = digest_of_file(run.files, name)
         except StoreError as error:
             found.append(str(error))
             continue
         if there not in ("", rebuilt):
-            what = f"is not what the records give{why}"
-            show = " --show format" if name in FILES else ""
-            found.append(f"{run.folder / name} {what}; arena leaderboard {run.folder}{show} shows what is.")
+            found.append(f"{run.folder / name} is not what the records give{why}; 'arena leaderboard' shows that.")
     return found
 
 
 def _digests(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None) -> dict[str, str]:
     """Return the digests of the tables that the records give, by file name."""
     known = verified.tables if verified else None
-    if known is not None and not any((run.folder / name).exists() for name in FILES if name not in known):
+    if known is not None and not any(run.files.has_file(name) for name in FILES if name not in known):
         return known
     files = {
         **leaderboard_files(boards_of(run, ordered_results(run), whole=True), run.info.entrants),
@@ -445,7 +434,7 @@ def _digests(run: RunFolder, formats: Mapping[str, Format], verified: Verified |
 
 def _outcome(run: RunFolder, formats: Mapping[str, Format]) -> dict[str, bytes]:
     """Return the expected outcome files; none if the run has no such files, because computing them takes time."""
-    if not any((run.folder / name).exists() for name in FILES):
+    if not any(run.files.has_file(name) for name in FILES):
         return {}
     try:
         files = outcome_files(results_of(run, formats))

@@ -14,15 +14,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from html import escape
-from typing import Any
+from typing import Any, TextIO
 from unicodedata import combining, east_asian_width
 
-from tabulate import tabulate, tabulate_formats
+from tabulate import LATEX_ESCAPE_RULES, tabulate, tabulate_formats
 
-from harness.core.errors import UnknownName
+from harness.core.errors import UnknownName, printable
 from harness.core.table import Column, Table
 
-FORMATS = ("csv", "json", *sorted(tabulate_formats))
+_NOT_ESCAPED = {"asciidoc", "jira", "latex_raw", "mediawiki", "moinmoin", "textile", "unsafehtml", "youtrack"}
+"""Formats of tabulate that would print a name as markup."""
+FORMATS = ("csv", "json", *sorted({*tabulate_formats} - _NOT_ESCAPED))
+MARKDOWN = ("github", "pipe")
 NOTHING = "-"
 EMPTY = "No matches yet."
 QUIET = ("0", "", NOTHING)
@@ -40,14 +43,9 @@ _DEVICE_NAME = re.compile(r"con|prn|aux|nul|(com|lpt)\d")
 """Names that Windows reserves for devices, whatever the extension of the file."""
 
 
-def visible(name: str) -> str:
-    """Return the name without characters that cannot be printed or that reverse the text around them."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name)
-
-
 def short(name: str, max_chars: int = MAX_SHORT_CHARS) -> str:
     """Return the name cut in the middle to fit beside a chart: options, which distinguish bots, come last."""
-    name = visible(name)
+    name = escape_text(name, "simple")
     if len(name) <= max_chars:
         return name
     head = (max_chars - 1) * 2 // 3
@@ -63,9 +61,45 @@ def file_name(name: str) -> str:
     return f"{kept or 'bot'}.{digest}"  # plain names have no dot, so the two kinds cannot collide
 
 
+# One escaper for each output format, for texts that other people have chosen. Pages use the one of Jinja.
+
+
+_MARKDOWN = re.compile(r"([\\`*\[<|&~]|(?<!\w)_|_(?!\w))")
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+"""First characters of a cell that a spreadsheet would compute."""
+_NOT_PRINTABLE = re.compile(r"[^ -~\n]")
+
+
+def escape_text(text: str, table_format: str) -> str:
+    """Return one line of text in the markup of a format, with nothing in it that the format would act on."""
+    text = text if text.isprintable() else printable(text)
+    if table_format == "html":
+        return escape(text)
+    if table_format in MARKDOWN:
+        return _MARKDOWN.sub(r"\\\1", text)
+    if table_format.startswith("latex"):
+        return "".join([LATEX_ESCAPE_RULES.get(letter, letter) for letter in text])
+    if table_format in ("csv", "tsv"):
+        return f"'{text}" if _FORMULA.match(text) else text
+    return text
+
+
+def escape_json(data: bytes) -> bytes:
+    """Return JSON with escapes for the characters that are not printable; they can only be inside of its texts."""
+    text = data.decode()
+    if text.isprintable():
+        return data
+    return _NOT_PRINTABLE.sub(_json_escape, text).encode()
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f"
+
+
 # The reader's screen.
 
 
+_COMMAND = re.compile(r"(.*:) +(arena .+)")
 DEFAULT_WIDTH = 80
 """The width without a terminal, so that files do not depend on the size of a window."""
 MIN_WIDTH = 40
@@ -95,13 +129,39 @@ def screen_width() -> int:
 
 def progress_width() -> int:
     """Return the columns of the terminal on stderr; COLUMNS in the environment takes precedence."""
+    return terminal_width(sys.stderr) or DEFAULT_WIDTH
+
+
+def terminal_width(stream: TextIO) -> int:
+    """Return the columns of the terminal that a stream writes to, 0 if there is none; COLUMNS takes precedence."""
     asked = os.environ.get("COLUMNS", "")
     if asked.isdecimal() and int(asked):
         return int(asked)
     try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or DEFAULT_WIDTH
+        return os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError, AttributeError):
-        return DEFAULT_WIDTH
+        return 0
+
+
+def fitted(text: str, stream: TextIO) -> str:
+    """Return the text with lines that fit the terminal of this stream, wrapped at spaces.
+
+    A command at the end of a line gets a separate line and is not wrapped, so that it can be copied. Text for a file or
+    a pipe stays as it is.
+    """
+    width = terminal_width(stream)
+    return "\n".join(_fitted_line(line, max(width, MIN_WIDTH)) for line in text.split("\n")) if width else text
+
+
+def _fitted_line(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    command = _COMMAND.fullmatch(line)
+    said = textwrap.fill(
+        command[1] if command else line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return f"{said}\n{indent}{command[2]}" if command else said
 
 
 def colourful() -> bool:
@@ -168,32 +228,62 @@ def text_of(tables: Sequence[Table], table_format: str, layout: Layout | None = 
 def grid_text(table: Table, table_format: str = "simple") -> str:
     """Return the lines of a table alone, as tabulate formats them: without title and notes, not fitted to a screen."""
     columns = table.columns
-    headers = [column.name for column in columns]
+    headers = [_cell(column.name, table_format) for column in columns]  # a header may be the name of a game
     align = ["left" if column.kind == "text" else "right" for column in columns]
-    cells = [[cell_text(value) for value in line] for line in table.cells]
+    cells = [[_cell(value, table_format) for value in line] for line in table.cells]
     # tabulate must not parse numbers in cells: it would align names that look like numbers, and drop digits.
     return str(tabulate(cells, headers, table_format, disable_numparse=True, colalign=align if cells else None))
 
 
+def listing_text(table: Table, width: int) -> str:
+    """Return the lines of a table of texts; where they do not fit, the widest columns are wrapped between words."""
+    cells = [[cell_text(value) for value in line] for line in table.cells]
+    # tabulate makes a column at least two wider than its heading.
+    columns = list(zip([f"{one.name}--" for one in table.columns], *cells, strict=True))
+    least = [max([len(word) for text in column for word in text.split(" ")]) for column in columns]
+    widths = [max(map(len, column)) for column in columns]
+    room = width - GAP * (len(widths) - 1)
+
+    def fits(most: int) -> bool:
+        return sum([max(low, min(one, most)) for low, one in zip(least, widths, strict=True)]) <= room
+
+    most = next((most for most in range(width, MIN_NAME_CHARS, -1) if fits(most)), 0)
+    if most:
+        cells = [[wrapped_text(text, most) for text in line] for line in cells]
+    return grid_text(replace(table, cells=cells))
+
+
+def _cell(value: object, table_format: str) -> str:
+    """Return a cell for tabulate, which escapes HTML and LaTeX itself."""
+    text = cell_text(value)
+    if table_format == "simple":  # lists that are wrapped already: see MatchTable
+        return text if text.isprintable() else printable(text, keep="\n")
+    if table_format in (*MARKDOWN, "tsv"):
+        return escape_text(text, table_format) if isinstance(value, str) else text
+    return escape_text(text, "simple")
+
+
 def heading(title: str, table_format: str) -> str:
     """Return a title in the markup of a format."""
-    if table_format in ("github", "pipe"):
-        return f"## {title}"
-    return f"<h2>{escape(title)}</h2>" if table_format in ("html", "unsafehtml") else title
+    title = escape_text(title, table_format)
+    return f"<h2>{title}</h2>" if table_format == "html" else f"## {title}" if table_format in MARKDOWN else title
 
 
 def paragraph(text: str, table_format: str) -> str:
     """Return a paragraph in the markup of a format."""
-    return f"<p>{escape(text)}</p>" if table_format in ("html", "unsafehtml") else text
+    text = escape_text(text, table_format)
+    return f"<p>{text}</p>" if table_format == "html" else text
 
 
 def _csv(tables: Sequence[Table]) -> str:
     rows = [{"game": table.title, **row} for table in tables for row in table.rows]
     out = io.StringIO()
     # Tables of several games may differ in their columns: the file has all of them.
-    writer = csv.DictWriter(out, dict.fromkeys(["game", *(key for row in rows for key in row)]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    names = dict.fromkeys(["game", *(key for row in rows for key in row)])
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    header: dict[str, object] = {name: name for name in names}
+    for row in (header, *rows):
+        writer.writerow({key: escape_text(cell, "csv") if isinstance(cell, str) else cell for key, cell in row.items()})
     return out.getvalue().rstrip("\n")
 
 
@@ -213,8 +303,8 @@ def as_text(table: Table) -> Table:
 
 
 def _text_columns(table: Table) -> tuple[list[Column], Lines]:
-    columns = table.columns
-    lines = [[cell_text(value) for value in line] for line in table.cells]
+    columns = [replace(column, name=escape_text(column.name, "simple")) for column in table.columns]
+    lines = [[escape_text(cell_text(value), "simple") for value in line] for line in table.cells]
     shown = [
         place
         for place, column in enumerate(columns)
@@ -245,13 +335,14 @@ def on_screen(tables: Sequence[Table], layout: Layout) -> str:
     missing: dict[str, None] = {}
     for table in tables:
         columns, lines = _text_columns(table)
-        blocks = [(columns, _visible_cells(lines))] if layout.wide else fit(columns, lines, table.keys, layout.width)
+        blocks = [(columns, lines)] if layout.wide else fit(columns, lines, table.keys, layout.width)
         shown = {column.name for block, _ in blocks for column in block}
-        parts.append(wrapped_text(table.title, layout.width))
+        parts.append(wrapped_text(escape_text(table.title, "simple"), layout.width))
         parts += [_draw(*block, layout.colour) for block in blocks]
-        parts += [wrapped_text(sentence, layout.width) for sentence in (*table.summary, *table.notes)]
-        told = [column.legend for column in columns if column.name in shown]
-        legends |= dict.fromkeys(filter(None, [*told, table.legend]))
+        sentences = [escape_text(sentence, "simple") for sentence in (*table.summary, *table.notes)]
+        parts += [wrapped_text(sentence, layout.width) for sentence in sentences]
+        read = [column.legend for column in columns if column.name in shown]
+        legends |= dict.fromkeys(filter(None, [*read, table.legend]))
         missing |= dict.fromkeys(column.name for column in columns if column.name not in shown)
     if missing:
         more = f" ({layout.more})" if layout.more else ""
@@ -267,7 +358,7 @@ def fit(columns: Sequence[Column], lines: Lines, keys: int, width: int) -> list[
     keys = keys or (names.index("bot") + 1 if "bot" in names else 1)
     kept = _fitting_columns(columns, lines, width)
     columns, lines = _select(columns, lines, kept)
-    lines = _visible_cells(_shorten_names(columns, lines, width))
+    lines = _shorten_names(columns, lines, width)
     return list(_blocks(columns, lines, sum(place < keys for place in kept), width))
 
 
@@ -332,15 +423,8 @@ def _fit_names(names: Sequence[str], max_chars: int) -> list[str]:
         one for one in shortened if len({name for name, it in zip(names, shortened, strict=True) if it == one}) > 1
     }
     return [
-        "\n".join(textwrap.wrap(visible(name), max_chars)) if one in alike else one
+        "\n".join(textwrap.wrap(printable(name), max_chars)) if one in alike else one
         for name, one in zip(names, shortened, strict=True)
-    ]
-
-
-def _visible_cells(lines: Lines) -> Lines:
-    """Return the cells without characters that a terminal would act on; line ends, which we made, stay."""
-    return [
-        [cell if cell.isprintable() else "\n".join(map(visible, cell.split("\n"))) for cell in line] for line in lines
     ]
 
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import re
+import os
 import shutil
 import sys
 import textwrap
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
-from shlex import join
 from textwrap import fill
 from typing import TYPE_CHECKING, TextIO
 
-from harness.core.errors import UsageError
+from harness.core.errors import LINES, UsageError, printable
 from harness.core.records import Isolation
-from harness.match.faults import FaultExample, FaultGroup, FaultGroups
-from harness.match.stdio import log_path
 from harness.output.columns import Fields
-from harness.plugins.entrants import Entrant
-from harness.plugins.trust import is_confined
+from harness.output.tables import fitted
+from harness.plugins.entrants import Entrant, is_confined
+from harness.plugins.trust import played_for_the_first_time
+from harness.runs.monitor import FaultExample, FaultGroup, FaultGroups
 from harness.runs.setup import kept_otherwise
-from harness.runs.store import LOGS
+
+if sys.platform != "win32":
+    import termios
+    import tty
 
 if TYPE_CHECKING:
     from harness.runs.store import RunFolder
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 NARROW, WIDE = 40, 100
 """Minimum and maximum width to which text is wrapped, in characters."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CTRL_D, CTRL_U, ERASE = "\x04", "\x15", "\x7f\b"
 
 
 class Console:
@@ -48,8 +50,8 @@ class Console:
         return max(NARROW, min(WIDE, shutil.get_terminal_size().columns))
 
     def say(self, text: str = "") -> None:
-        """Print lines as they are."""
-        self._write(text + "\n")
+        """Print lines; those that are wider than the terminal are wrapped."""
+        self._write(fitted(text, self.writes) + "\n")
 
     def paragraph(self, text: str, indent: str = "", first: str | None = None) -> None:
         """Print one text, wrapped; `first` precedes its first line instead of the indent."""
@@ -65,8 +67,18 @@ class Console:
         for row in range(rows):
             self.say("  " + "".join(cell.ljust(widest) for cell in cells[row::rows]).rstrip())
 
-    def ask(self, prompt: str) -> str:
-        """Return what the user types, stripped; raises EOFError at the end of the input."""
+    @property
+    def reads_keys(self) -> bool:
+        """Whether single keys can be read: on a terminal."""
+        return sys.platform != "win32" and self.reads.isatty()
+
+    def ask(self, prompt: str, keys: str = "") -> str:
+        """Return what the user types, stripped; raises EOFError at the end of the input.
+
+        If `reads_keys`, a line ends with its first key if that is one of `keys`.
+        """
+        if keys and self.reads_keys:
+            return self._read_keys(prompt, keys)
         self._write(prompt)
         try:
             line = self.reads.readline()
@@ -80,9 +92,36 @@ class Console:
             )  # a terminal echoes what is typed, a pipe does not
         return line.strip()
 
+    def _read_keys(self, prompt: str, keys: str) -> str:
+        """Return a line, which we edit ourselves: a terminal that edits lines does not show us the first key."""
+        terminal = self.reads.fileno()
+        decode = getincrementaldecoder(self.reads.encoding or "utf-8")("replace").decode
+        before, typed = termios.tcgetattr(terminal), ""
+        tty.setcbreak(terminal)  # this drops what was typed before the prompt: a key must not play an unseen choice
+        try:
+            self._write(prompt)
+            while True:
+                byte = os.read(terminal, 1)
+                key = decode(byte)
+                if not byte or (key == CTRL_D and not typed):
+                    raise EOFError
+                if key == "\n" or (not typed and key in keys and key):
+                    self._write(f"{key.strip()}\n")
+                    return (typed + key).strip()
+                if key in (*ERASE, CTRL_U):
+                    erased = min(len(typed), 1 if key != CTRL_U else len(typed))
+                    typed = typed[: len(typed) - erased]
+                    self.writes.write("\b \b" * erased)
+                    self.writes.flush()
+                elif key.isprintable():
+                    typed += key
+                    self._write(key)
+        finally:
+            termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
     def _write(self, text: str) -> None:
         encoding = self.writes.encoding or "utf-8"
-        shown = _CONTROL.sub("?", text)  # names of bots must not control the terminal
+        shown = printable(text, keep=LINES)  # names of bots must not control the terminal
         self.writes.write(shown.encode(encoding, "replace").decode(encoding))
         self.writes.flush()
 
@@ -132,9 +171,8 @@ def _in_full(group: FaultGroup, hints: Hints) -> Iterator[str]:
     yield from wrapped(_headline(group))
     yield f"  first in {_place(group.first)}" + (":" if group.first.detail.strip() else "")
     for line in group.first.detail.strip().splitlines()[-SAID_LINES:]:
-        plain = "".join(letter if letter.isprintable() else "?" for letter in line)
         yield from textwrap.wrap(
-            plain, WIDTH, initial_indent="    ", subsequent_indent="      ", max_lines=3, placeholder=" ..."
+            printable(line), WIDTH, initial_indent="    ", subsequent_indent="      ", max_lines=3, placeholder=" ..."
         )
     yield from (f"  {hint}" for hint in hints(group))
 
@@ -178,29 +216,6 @@ def fault_fields(faults: FaultGroups) -> Fields:
     return {"faults": faults.total, "causes": groups, "disqualified": faults.disqualified}
 
 
-def commands(run: Path, specs: Mapping[str, str], move_time: float = 0.0) -> Hints:
-    """Return the commands that show a fault of this run and ask a fixed bot again; `specs` says how to enter each bot.
-
-    A bot that may hang or end its process is asked in a separate process, within the time limit of the run.
-    """
-
-    def hints(group: FaultGroup) -> list[str]:
-        first = group.first
-        again = ["arena", "ask", specs.get(group.bot, group.bot), str(run), first.match, "--fault"]
-        if group.kind == "timeout" and move_time:
-            again += ["--move-time", f"{move_time:g}"]
-        elif group.kind in ("timeout", "crash", "memory"):
-            again += ["--isolate", "on"]
-        log = log_path(run / LOGS, group.bot)
-        return [
-            "the position: " + join(["arena", "replay", str(run), first.match, "--seat", str(first.seat)]),
-            "once fixed:   " + join(again),
-            *([f"what it printed: {log}"] if log.exists() else []),
-        ]
-
-    return hints
-
-
 def calls(group: FaultGroup) -> list[str]:
     """Return the calls that show a fault in a notebook."""
     first = group.first
@@ -218,23 +233,34 @@ def not_enforced(entrants: Iterable[Entrant], isolate: Isolation) -> list[str]:
     """Return a sentence for each guarantee that this machine cannot enforce; none if no bot is sandboxed."""
     if not any(is_confined(entrant.untrusted, isolate) for entrant in entrants):
         return []
-    return list(_lacking())
+    lacking, polled = _lacking()
+    return [*lacking, *([POLLED] if polled and isolate == "on" else [])]
+
+
+POLLED = (
+    "this machine has no cgroup (v2) to use, so the memory limit of a bot is enforced by polling: with several "
+    "processes it can exceed the limit for a moment."
+)
 
 
 @cache
-def _lacking() -> tuple[str, ...]:
-    """Probe the machine once per process: a notebook plays one match after the other."""
+def _lacking() -> tuple[tuple[str, ...], bool]:
+    """Return a sentence for each guarantee that is not enforced, and whether memory is limited by polling.
+
+    The machine is probed once per process: a notebook plays one match after the other.
+    """
     try:
         from harness.isolation.doctor import probe  # loads the sandbox, which most runs do not need
 
         found = probe()
     except UsageError as error:
-        return (f"bots are confined as far as that goes here, which may not be far: {error}",)
-    return tuple(
+        return (f"bots are confined only as far as this machine allows: {error}",), False
+    sentences = tuple(
         f"this machine does not enforce that {guarantee.text}: 'arena doctor' says more."
         for guarantee in found
         if not guarantee.enforced
     )
+    return sentences, any(guarantee.by in ("process", "arena") for guarantee in found)
 
 
 def mixed_table(entrants: Iterable[Entrant], isolate: Isolation) -> str:
@@ -246,7 +272,7 @@ def mixed_table(entrants: Iterable[Entrant], isolate: Isolation) -> str:
         return ""
     return (
         f"Sandboxed: {_listed(apart)}. Trusted like your own code, in Arena's process: {_listed(here)}; "
-        "--isolate=on sandboxes all."
+        "--isolate=on (in Python isolate='on') sandboxes all."
     )
 
 
@@ -273,9 +299,17 @@ def warn_about_isolation(
 ) -> None:
     """Print warnings about guarantees that are not enforced, and about bots isolated differently than a `run` says.
 
-    Unless `quiet`, also print which bots are sandboxed if not all are. If bots do not play `here`, the nodes of the
-    cluster report what they cannot enforce.
+    Unless `quiet`, also print which bots are sandboxed if not all are, and which files play in this process for the
+    first time. If bots do not play `here`, the nodes of the cluster report what they cannot enforce.
     """
+    if isolate != "off" and not quiet:
+        own = [one.source for one in entrants.values() if one.sources and not is_confined(one.untrusted, isolate)]
+        if own and (new := played_for_the_first_time(dict.fromkeys(own))):
+            many = len(new) > 1
+            _say(
+                f"{_listed(new)} {'run' if many else 'runs'} in Arena's process, with your rights. If you did not "
+                f"write {'them' if many else 'it'}, use --isolate=on (in Python isolate='on')."
+            )
     if isolate == "off" or (isolate == "auto" and not any(entrant.untrusted for entrant in entrants.values())):
         return
     for sentence in (
@@ -291,4 +325,9 @@ def warn_about_isolation(
 
 
 def _say(text: str) -> None:
-    sys.stderr.writelines(f"{line}\n" for line in wrapped(text))
+    print_lines(wrapped(text))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines to stderr, wrapped to the terminal."""
+    sys.stderr.writelines(f"{fitted(printable(line), sys.stderr)}\n" for line in lines)

@@ -15,6 +15,7 @@ from harness.cli.options import (
     GAME,
     RUN,
     load_plugins,
+    note,
     note_warnings,
     open_folder,
     options_option,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from harness.plugins.entrants import Entrant
 
 
-@click.command("play", short_help="Play against bots at this terminal.")
+@click.command("play")
 @click.argument("game", type=GAME, required=False)
 @click.option(
     "--bot", "bots", type=BOT, multiple=True, metavar="BOT", help="An opponent. Default: bots made for the game."
@@ -50,6 +51,12 @@ if TYPE_CHECKING:
     "--resume", type=RUN, metavar="RUN", help="Go on with a match that was left, or play another deal at that table."
 )
 @click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
+@click.option("--browser", is_flag=True, help="Play on the drawn board in a web browser; the page is on this machine.")
+@click.option(
+    "--runtime",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="With --browser: a folder with Pyodide. Default: it is fetched once with npm and pip.",
+)
 @results_option
 def command(
     game: str | None,
@@ -62,24 +69,30 @@ def command(
     name: str | None,
     resume: str | None,
     force: bool,
+    browser: bool,
+    runtime: Path | None,
     results: Path,
 ) -> None:
-    """Play GAME against bots at this terminal.
+    """Play GAME against bots at this terminal, or with --browser in a web browser.
 
-    Choose by number or by words; ? explains the commands and the rules behind a choice. What you choose counts when
-    you press Enter once more, until then undo takes it back. The match becomes a record like any other; one
-    that you leave is kept and can be continued.
+    Where there are at most nine choices, one key plays. Otherwise choose by number or by words: what you choose counts
+    when you press Enter once more, until then undo takes it back. ? explains the commands and the rules behind a
+    choice. The match becomes a record like any other; one that you leave is kept and can be continued.
 
     \b
     arena play el-paso
     arena play x-pasch --bot ismcts --bot raider --seat 1
     arena play gnadenlos --option variant=experienced --name evening
     arena play --resume evening
+    arena play el-paso --browser
     """
+    if browser:
+        _play_in_browser(game, runtime, click.get_current_context())
+        return
+    from harness.match.person import hint_bot as choose_adviser
     from harness.match.stdio import no_breakpoints
     from harness.output.text import Console, warn_about_isolation
     from harness.play.session import continue_match, new_match
-    from harness.play.terminal import hint_bot as choose_adviser
     from harness.runs.request import RunRequest
     from harness.runs.setup import resumed_limits
 
@@ -113,6 +126,17 @@ def command(
     with redirect_stdout(sys.stderr), no_breakpoints():  # what bots print must not get into the dialogue
         code = _play(console, saved, adviser)
     click.get_current_context().exit(code)
+
+
+def _play_in_browser(game: str | None, runtime: Path | None, context: click.Context) -> None:
+    from harness.browser.server import play_in_browser
+
+    elsewhere = {"game", "browser", "runtime", "results"}
+    given = (name for name, value in context.params.items() if value not in (None, (), False))
+    if typed := [f"--{name.replace('_', '-')}" for name in given if name not in elsewhere]:
+        raise click.UsageError(f"With --browser these are chosen in the page; leave out {', '.join(typed)}.")
+    registry = load_plugins()
+    play_in_browser(registry, registry.game(game).name if game else None, runtime, note)
 
 
 def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:

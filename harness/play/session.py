@@ -2,58 +2,36 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from harness.core.action import Action, View
-from harness.core.bot import Bot, DecisionNotes, encode_notes
+from harness.core.bot import encode_notes
 from harness.core.errors import StoreError, UsageError
+from harness.core.files import Folder, write_whole
 from harness.core.options import BotLimits
 from harness.core.records import Event, GameRecord, Isolation, MatchSpec
 from harness.core.rng import Chance
 from harness.executors.base import Roster, isolated
-from harness.match.referee import play
-from harness.match.replay import HUMAN, Narration, rank_text, sentences, to_you
+from harness.match.person import NoHintError, ask_for_hint, choose_opponents, register_person
+from harness.match.replay import HUMAN, Narration, rank_text, seat_names, sentences
+from harness.match.stepper import MatchStepper
 from harness.output.text import Console
-from harness.play.terminal import Dialogue, Interrupts, NoHintError, Turn, ask_for_hint, choose_opponents
+from harness.play.terminal import Dialogue, Interrupts, Turn
 from harness.plugins.entrants import Entrant
-from harness.plugins.registry import Registration, Registry
-from harness.runs.reader import GAMES
+from harness.plugins.registry import Registry
+from harness.runs.reader import GAMES, UNREADABLE
 from harness.runs.request import RunRequest
 from harness.runs.resume import reopen
 from harness.runs.scheduler import Schedule
-from harness.runs.setup import RunSetup, info_for, now, prepare, run_folder
-from harness.runs.store import LOCK, RUN, RunFolder, write_whole
-
-# The person as a bot whose decisions are typed.
-
-
-class Human(Bot):
-    """A person at a terminal: a bot that asks the session for its decisions."""
-
-    by_default: ClassVar[bool] = False
-    session: ClassVar[PlaySession]
-    """Set in a subclass for each session: bots are made by the referee, from their class."""
-
-    def start(self) -> None:
-        """Report the start of the match."""
-        self.session.begin_match(self)
-
-    def observe(self, events: Sequence[Event]) -> None:
-        """Pass events on to the session."""
-        self.session.add_events(events)
-
-    def choose(self, view: Any, actions: Sequence[Action]) -> Action:
-        """Ask the person."""
-        return self.session.choose_action(view, actions)
-
+from harness.runs.setup import RunSetup, info_for, prepare, run_folder
+from harness.runs.store import LOCK, RUN, RunFolder, now
 
 # Saved games: a run folder with one deal after the other at the same table, and perhaps an unfinished match.
 #
@@ -117,14 +95,14 @@ class SavedMatch:
                 roster.close()
         if self.fresh and not self.match.choices:
             for name in (RUN, GAMES, LOCK):
-                (self.run.folder / name).unlink(missing_ok=True)
+                self.run.files.remove(name)
             with suppress(OSError):  # the user put another file into it
                 self.run.folder.rmdir()
 
     def save_choices(self, choices: Sequence[SavedChoice]) -> None:
         """Save the person's choices so far."""
         self.match = replace(self.match, choices=tuple(choices))
-        write_whole(self.run.folder / UNFINISHED, msgspec.json.encode(self.match) + b"\n")
+        write_whole(self.run.files, UNFINISHED, msgspec.json.encode(self.match) + b"\n")
 
     def save_record(self, record: GameRecord, notes: bytes = b"") -> None:
         """Write the record and the bots' notes of the finished match, and delete unfinished.json."""
@@ -132,15 +110,7 @@ class SavedMatch:
         self.run.append(record, notes)
         self.run.finish(now())
         self.fresh = False
-        (self.run.folder / UNFINISHED).unlink(missing_ok=True)
-
-
-def register_person(registry: Registry) -> None:
-    """Register the person under a bot name; raises UsageError if a bot has it."""
-    if HUMAN in registry.bots:
-        source = registry.bots[HUMAN].source
-        raise UsageError(f"{source} has a bot called {HUMAN!r}, the name of the person here; rename that bot.")
-    registry.bots[HUMAN] = Registration(Human, "a person", "")
+        self.run.files.remove(UNFINISHED)
 
 
 def new_match(request: RunRequest, registry: Registry, seat: int | None, command: str) -> SavedMatch:
@@ -174,6 +144,8 @@ def continue_match(
     if left is not None and left.spec.id not in {record.id for record in records}:
         if seat is not None:
             raise UsageError(f"{folder} holds an unfinished match with a fixed seat.", fix="fixed-seat")
+        if HUMAN not in left.spec.seats or left.spec not in setup.schedule.matches():
+            raise StoreError(f"{folder / UNFINISHED} holds no match of this run. Delete it to play another deal.")
         return SavedMatch(run, setup, left, fresh=False, isolate=isolate)
     return SavedMatch(run, setup, Unfinished(_next_match(setup, played, seat)), fresh=False, isolate=isolate)
 
@@ -191,14 +163,14 @@ def _next_match(setup: RunSetup, played: Sequence[str], seat: int | None) -> Mat
 def _read_unfinished(folder: Path) -> Unfinished | None:
     path = folder / UNFINISHED
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Unfinished)
+        return msgspec.json.decode(Folder(folder).read(UNFINISHED), type=Unfinished)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise StoreError(f"{path} cannot be read: {error}. Delete it to play another deal.") from error
 
 
-# The session: the referee runs the match, a dialogue asks the person, a file saves the choices.
+# The session: the bots play up to the person's next decision, a dialogue asks the person, a file saves the choices.
 
 
 class PlaySession:
@@ -209,62 +181,34 @@ class PlaySession:
         self.adviser = saved.isolate_bots({adviser.name: adviser})[adviser.name] if adviser else None
         self.spec = saved.match.spec
         self.game = saved.setup.games[self.spec.game]
-        self.dialogue = Dialogue(console, self.game, self._get_hint)
+        self.names = seat_names(self.spec.seats, saved.seat)
+        self.dialogue = Dialogue(console, self.game, self.names, self._get_hint)
         self.choices = list(saved.match.choices)
         self.choices_played = 0
         """Number of saved choices that have been played."""
-        self.past: list[Event] = []
-        self.news: Sequence[Event] = ()
-        self.seed = 0
-        self.ended: BaseException | None = None
+        self.past: Sequence[Event] = ()
+        """What the person could see up to the last choice."""
 
     def play(self) -> GameRecord:
         """Play the match to its end and record it; raises PlayerQuit or KeyboardInterrupt if the person leaves."""
-
-        class Here(Human):
-            name = HUMAN
-            session = self
-
-        here = self.saved.setup.roster
-        roster = here._replace(entrants={**here.entrants, **self.saved.isolate_bots(self.saved.opponents)})
-        entrants = [
-            dataclasses.replace(entrant, bot=Here) if entrant.name == HUMAN else entrant
-            for entrant in roster.seats(self.spec)
-        ]
-        notes: list[DecisionNotes] = []
-        try:
-            record = play(self.spec, self.game, entrants, audit=self._stop_if_ended, notes=notes)
-        finally:
-            self.ended = None  # its traceback keeps the bots alive, whose processes should end
-        self.saved.save_record(record, encode_notes(record.id, notes))
+        bots = self.saved.isolate_bots(self.saved.opponents)
+        match = MatchStepper(self.spec, self.game, [bots.get(name) for name in self.spec.seats], self._stop_if_ended)
+        while match.advance():
+            self.past, view, actions = match.events(), match.view(), match.legal
+            action = self._replay_choice(view, actions)
+            if action is None:
+                action = self._ask(Turn(view, actions, match.news(), self.past))
+            self.choices_played += 1
+            match.answer(action)
+        record = match.record()
+        self.saved.save_record(record, encode_notes(record.id, match.notes) if match.notes else b"")
         return record
 
     def _stop_if_ended(self) -> None:
-        """Raise what ended the dialogue. Raised inside of `choose_action`, the referee would treat it as a fault."""
-        if self.ended is not None:
-            raise self.ended
+        """Raise KeyboardInterrupt after a bot's decision. Raised inside of it, the referee would treat it as a
+        fault."""
         if self.interrupts.pending:
             raise KeyboardInterrupt
-
-    def begin_match(self, bot: Human) -> None:
-        """The match begins."""
-        self.seed = bot.seed
-
-    def add_events(self, events: Sequence[Event]) -> None:
-        """What the person could see since the last decision."""
-        self.news = events
-        self.past += events
-
-    def choose_action(self, view: View, actions: Sequence[Action]) -> Action:
-        """Return the person's decision: the saved one, or a new one."""
-        try:
-            action = self._replay_choice(view, actions) or self._ask(view, actions)
-        except BaseException as error:
-            self.ended = error
-            # The action does not matter: _stop_if_ended ends the match right after it.
-            return actions[0]
-        self.choices_played += 1
-        return action
 
     def _replay_choice(self, view: View, actions: Sequence[Action]) -> Action | None:
         if self.choices_played == len(self.choices):
@@ -280,11 +224,11 @@ class PlaySession:
             return None
         return action
 
-    def _ask(self, view: View, actions: Sequence[Action]) -> Action:
+    def _ask(self, turn: Turn) -> Action:
         with self.interrupts.prompting():
-            action = self.dialogue.choose(Turn(view, actions, self.news, self.past))
-        # On disk before the referee sees it: see above.
-        self.choices.append(SavedChoice(self._digest(view), action.code))
+            action = self.dialogue.choose(turn)
+        # On disk before it is played: see above.
+        self.choices.append(SavedChoice(self._digest(turn.view), action.code))
         self.saved.save_choices(self.choices)
         return action
 
@@ -295,7 +239,8 @@ class PlaySession:
         if self.adviser is None:
             raise NoHintError("no bot that plays better than at random is installed, and no hint bot was named.")
         # A named stream, so that asking for hints does not change any other luck.
-        seed = Chance(self.seed).derive("hint", self.choices_played)
+        own = Chance(self.spec.seed).derive("bot", self.spec.id, self.saved.seat, HUMAN)
+        seed = Chance(own).derive("hint", self.choices_played)
         adviser, players = self.adviser, len(self.spec.seats)
         return adviser.name, ask_for_hint(adviser, self.game, view, players, actions, self.past, seed)
 
@@ -303,8 +248,8 @@ class PlaySession:
         """Print the seats and how to get help."""
         say, seats = self.console.say, self.spec.seats
         say(f"{self.game.title}: {self.spec.id}, you against {', '.join(name for name in seats if name != HUMAN)}.")
-        for seat, name in enumerate(seats):
-            say(f"  seat {seat}: {'you' if name == HUMAN else name}")
+        for seat, name in enumerate(self.names):
+            say(f"  seat {seat}: {name}")
         say("Type ? for help, quit to leave (the match is saved).")
         if self.choices:
             say(f"Your {len(self.choices)} choices so far are replayed ...")
@@ -313,18 +258,18 @@ class PlaySession:
         """Print what happened after the person's last choice, and the result."""
         seat, say = self.saved.seat, self.console.say
         # The session saw events only up to the last choice, so the rest comes from the record.
-        narration = Narration(self.game, record)
+        narration = Narration(self.game, record, you=seat)
         narration.advance()
         while not narration.over:
             narration.step()
             narration.advance()
-        seen = sentences(self.game, narration.log, seat)
+        seen = sentences(self.game, narration.log, self.names, seat)
         say()
         for sentence in seen[len(self.past) :]:
-            self.console.paragraph(to_you(sentence, seat), indent="    ", first="  - ")
+            self.console.paragraph(sentence, indent="    ", first="  - ")
         say()
         say(narration.table(seat))
         say()
         for line in narration.result():
-            say(line.replace(f"{HUMAN} (seat {seat})", f"you (seat {seat})"))
+            say(line)
         say(f"You are {rank_text(record, seat)}.")

@@ -1,10 +1,8 @@
-"""The dialogue at the terminal: prompts, choices, rules, hints."""
+"""The dialogue at the terminal: prompts and choices."""
 
 from __future__ import annotations
 
 import os
-import random
-import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,14 +11,12 @@ from types import FrameType
 from typing import Any, NamedTuple, Self
 
 from harness.core.action import Action, View
-from harness.core.bot import Bot
-from harness.core.errors import ArenaError, UsageError
+from harness.core.errors import ArenaError
 from harness.core.game import Game
 from harness.core.records import Event
-from harness.match.replay import sentences, to_you
+from harness.match.person import NoHintError, find_rules, rules_for_phase
+from harness.match.replay import sentences
 from harness.output.text import Console
-from harness.plugins.entrants import Entrant
-from harness.plugins.registry import LAST_FILLER, Registry, filler_bots
 
 # Ctrl-C: ends a prompt at once, but lets a bot finish its decision.
 
@@ -128,124 +124,18 @@ def _list_choices(found: Sequence[Action]) -> str:
     return " or ".join(texts) + (f" or {more} more" if more else "")
 
 
-# Rules, from the page of the game.
-
-
-_ITEM = re.compile(r"^- ([A-Z]+-\d+) (.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
-
-
-class Rule(NamedTuple):
-    """One numbered rule."""
-
-    number: str
-    text: str
-
-
-def all_rules(game: Game[Any]) -> dict[str, Rule]:
-    """Return the numbered rules of the game in order; empty if it has no page of rules."""
-    items = _ITEM.findall(game.rules_text())
-    return {number: Rule(number, " ".join(text.split())) for number, text in items}
-
-
-def rules_for_phase(game: Game[Any], phase: str) -> list[Rule]:
-    """Return the rules about choices of this phase."""
-    rules = all_rules(game)
-    return [rules[number] for number in game.rules_behind.get(phase, ()) if number in rules]
-
-
-def find_rules(game: Game[Any], wanted: str) -> list[Rule]:
-    """Return the rule with this number (`EP-9`, or just `9`), or else all rules that contain the word."""
-    rules = all_rules(game)
-    numbered = [rule for rule in rules.values() if wanted.upper() in (rule.number, rule.number.rpartition("-")[2])]
-    return numbered or [rule for rule in rules.values() if wanted.lower() in rule.text.lower()]
-
-
-# Opponents and hints.
-
-
-HINT_BOTS = ("ismcts", "flat-mc")
-"""Bots that give good hints in any game, best first."""
-MAX_DEFAULT_OPPONENTS = 3
-"""Largest number of default opponents."""
-
-
-class NoHintError(ArenaError):
-    """No hint is available; the message says why."""
-
-
-def choose_opponents(registry: Registry, game: type[Game[Any]], asked: Sequence[str]) -> list[str]:
-    """Return the opponents: those that were requested, and others as far as the game needs them or if none was
-    named."""
-    entrants = registry.entrants(asked)
-    for entrant in entrants:
-        _check_plays(entrant, game.name)
-    named = {entrant.name for entrant in entrants}
-    needed = max(0, game.min_players - 1 - len(named))
-    if asked:
-        return [*asked, *filler_bots(registry, game.name, needed, named)]
-    wanted = min(MAX_DEFAULT_OPPONENTS, game.max_players - 1)
-    specialists = [bot for bot in registry.bots.values() if bot.cls.by_default and game.name in bot.cls.games]
-    return filler_bots(registry, game.name, max(needed, min(wanted, len(specialists))))
-
-
-def _check_plays(entrant: Entrant, game: str) -> None:
-    if not entrant.plays(game):
-        raise UsageError(f"{entrant.name} does not play {game}.", fix="bots-of-game", game=game)
-
-
-def hint_bot(registry: Registry, game: str, asked: str | None) -> Entrant | None:
-    """Return the bot for hints: the named one, or else the strongest that plays the game; None if only random play is
-    left."""
-    if asked is not None:
-        entrants = registry.entrants([asked])
-        if len(entrants) != 1:
-            raise UsageError(f"{asked} has {len(entrants)} bots; name one for hints: {asked}::NAME.")
-        _check_plays(entrants[0], game)
-        return entrants[0]
-    names = [*HINT_BOTS, *sorted(registry.bots)]
-    for name in names:
-        if name in registry.bots and name != LAST_FILLER:
-            [entrant] = registry.entrants([name])
-            if entrant.plays(game):
-                return entrant
-    return None
-
-
-def ask_for_hint(
-    adviser: Entrant,
-    game: Game[Any],
-    view: View,
-    players: int,
-    actions: Sequence[Action],
-    past: Sequence[Event],
-    seed: int,
-) -> Action:
-    """Return what the bot would choose, knowing only what the person knows."""
-    luck = random.getstate()
-    try:
-        bot = adviser.seat(game, view.seat, players, seed)
-        bot.start()
-        # As the referee does: only a bot that overrides it gets events.
-        if type(bot).observe is not Bot.observe:
-            bot.observe(past)
-        return actions[actions.index(bot.choose(view, actions))]
-    except KeyboardInterrupt:
-        raise NoHintError(f"{adviser.name} was interrupted.") from None
-    except BaseException as error:  # a bot may raise anything, and the match goes on without the hint
-        raise NoHintError(f"{adviser.name} failed: {type(error).__name__}: {error}") from error
-    finally:
-        random.setstate(luck)  # a hint must not change the play of bots that use the global generator
-
-
 # The dialogue about one decision: events, table, choices, and what the person types.
 
 
 MAX_RULES_SHOWN = 12
+MAX_KEYS = 9
+"""Number of choices up to which a digit plays one at once, without Enter."""
 
 GetHint = Callable[[View, Sequence[Action]], tuple[str, Action]]
 """Returns the name of a bot and its choice; raises NoHintError."""
 
 COMMANDS = (
+    ("1 to 9", "at a terminal, where there are at most nine choices: plays that one at once"),
     ("NUMBER or WORDS", "choose; any words that fit one choice only, such as the last ones"),
     ("Enter", "play what you have chosen: only now it counts"),
     ("undo", "take back a choice before it is played"),
@@ -277,8 +167,8 @@ class Turn(NamedTuple):
 class Dialogue:
     """Asks a person for decisions. Only a confirmed choice is played, so undo reveals nothing."""
 
-    def __init__(self, console: Console, game: Game[Any], get_hint: GetHint) -> None:
-        self.console, self.game, self.get_hint = console, game, get_hint
+    def __init__(self, console: Console, game: Game[Any], names: Sequence[str], get_hint: GetHint) -> None:
+        self.console, self.game, self.names, self.get_hint = console, game, names, get_hint
         self._commands: dict[str, Callable[[Turn, str], None]] = {
             "?": self._help,
             "help": self._help,
@@ -294,15 +184,20 @@ class Dialogue:
         self._say_events(turn.news, turn.view.seat)
         self._table(turn, "")
         chosen: Action | None = None
+        single = self.console.reads_keys and len(turn.actions) <= MAX_KEYS
+        keys = "".join(map(str, range(1, len(turn.actions) + 1))) if single else ""
         while True:
-            prompt = f"{chosen} - Enter plays it, undo takes it back> " if chosen else "Your choice (? for help)> "
+            ask = f"Press 1-{len(turn.actions)} (? for help)> " if single else "Your choice (? for help)> "
+            prompt = f"{chosen} - Enter plays it, undo takes it back> " if chosen else ask
             try:
-                typed = self.console.ask(prompt)
+                typed = self.console.ask(prompt, keys)
             except EOFError:
                 self.console.say()
                 raise PlayerQuit from None
             if chosen is not None and not typed:
                 return chosen
+            if len(typed) == 1 and typed in keys:
+                return turn.actions[int(typed) - 1]
             word, _, rest = typed.lower().partition(" ")
             if word == "undo":
                 nothing = "There is nothing to take back: your last choice has been played."
@@ -328,9 +223,9 @@ class Dialogue:
     def _table(self, turn: Turn, _rest: str) -> None:
         say = self.console.say
         say()
-        say(self.game.render(turn.view))
+        say(self.game.render(turn.view, self.names))
         say()
-        say(f"You are seat {turn.view.seat}. Choose ({turn.view.phase}):")
+        say(f"Choose ({turn.view.phase}):")
         width = len(str(len(turn.actions)))
         self.console.listed(f"{number:>{width}}  {action}" for number, action in enumerate(turn.actions, 1))
 
@@ -339,8 +234,9 @@ class Dialogue:
 
     def _say_events(self, events: Sequence[Event], seat: int) -> None:
         self.console.say()
-        for sentence in sentences(self.game, events, seat) or ["Nothing has happened since your last choice."]:
-            self.console.paragraph(to_you(sentence, seat), indent="    ", first="  - ")
+        news = sentences(self.game, events, self.names, seat)
+        for sentence in news or ["Nothing has happened since your last choice."]:
+            self.console.paragraph(sentence, indent="    ", first="  - ")
 
     def _help(self, turn: Turn, _rest: str) -> None:
         self.console.say()

@@ -1,1 +1,1 @@
-"""How bots, games and formats come in: hooks, the registry of what is installed, entrants, templates for new bots."""
+"""How bots, games and formats come in: hooks, the registry of what is installed, entrants."""

@@ -20,7 +20,6 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TextIO
 
-from harness.core.compiled import is_compiled_twin
 from harness.core.errors import PluginError, UsageError, reason_of
 from harness.core.files import MAX_DATA_BYTES, UnreadableFile, read_regular_file
 from harness.core.options import digest_of
@@ -50,11 +49,12 @@ def bot_file(path: str) -> Path:
     return file
 
 
-def sources_of(path: str) -> dict[str, bytes]:
+def sources_of(path: str, untrusted: bool = False) -> dict[str, bytes]:
     """Return a bot's file and the modules beside it that it imports anywhere: path relative to its folder -> content.
 
     They are read, not run. A package has all of its modules. A link of another user that leads out of the folder is
-    refused: that user may not be allowed to read what this process can.
+    refused: that user may not be allowed to read what this process can. If the bot is `untrusted`, every such link is:
+    links that were unpacked from an archive belong to this user.
     """
     file = bot_file(path)
     folder, found, room = file.parent, dict[str, bytes](), MAX_SOURCE_BYTES
@@ -63,8 +63,10 @@ def sources_of(path: str) -> dict[str, bytes]:
         one = waiting.pop()
         name = one.relative_to(folder).as_posix()
         if name not in found:
-            leads_out = one.is_symlink() and not one.resolve().is_relative_to(folder)
-            if leads_out and hasattr(os, "geteuid") and one.lstat().st_uid != os.geteuid():
+            leads_out = not one.resolve().is_relative_to(folder)
+            if leads_out and untrusted:
+                raise UsageError(f"Cannot read {one}: a link leads out of the folder of an untrusted bot.")
+            if leads_out and one.is_symlink() and hasattr(os, "geteuid") and one.lstat().st_uid != os.geteuid():
                 raise UsageError(f"Cannot read {one}: another user's link leads out of the folder.")
             try:
                 found[name] = read_regular_file(one, room)
@@ -131,7 +133,7 @@ def load_file(path: str, sources: Mapping[str, bytes] | None = None, prints: Tex
         sys.modules.pop(home.name, None)
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise PluginError(f"{path} cannot be loaded: {reason_of(error)}.") from error
+        raise PluginError(f"{path} cannot be loaded: {reason_of(error, home.folder)}.") from error
     return module
 
 
@@ -341,6 +343,12 @@ def _package_digest(file: str) -> str:
         if path.is_file() and "__pycache__" not in path.parts and not is_compiled_twin(path)  # the same code, compiled
     ]
     return digest_of_files({path.relative_to(folder).as_posix(): path.read_bytes() for path in files})
+
+
+def is_compiled_twin(path: Path) -> bool:
+    """Return whether this file is the compiled form of a module whose source is beside it."""
+    native = path.suffix in (".so", ".pyd")  # also one for another Python
+    return native and path.with_name(path.name.partition(".")[0] + ".py").exists()
 
 
 def source_digest(thing: Any) -> str:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
-from inspect import isabstract, signature
+from inspect import getattr_static, isabstract, isfunction, signature
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any, NamedTuple, get_args
@@ -148,6 +148,7 @@ def plugin_contents(plugin: ModuleType, source: str) -> PluginContents:
         if isinstance(error, KeyboardInterrupt):
             raise
         return PluginContents([], [], [], [f"Plugin {source} is skipped: {reason_of(error)}."])
+    # A plugin with hooks offers exactly what they return: helper classes in the same file are not bots.
     if not any(hasattr(plugin, hook) for hook in hooks.OFFERING):
         bots = bots_defined_in(plugin)
     listens = any(hasattr(plugin, hook) for hook in hooks.LISTENING)
@@ -216,6 +217,16 @@ def _check_bot_class(cls: Any) -> None:
         pass
     if cls.choose is Bot.choose or not callable(cls.choose):
         raise PluginError(f"bot {cls.__name__} has no choose() method.")
+    choose = getattr_static(cls, "choose")
+    if isfunction(choose):
+        try:
+            # Not what a decorator wraps: that may take more arguments than the referee gives.
+            takes = signature(choose, follow_wrapped=False)
+            takes.bind(None, None, None)
+        except TypeError:
+            raise PluginError(
+                f"bot {cls.__name__}: write def choose(self, view, actions), as it is called, not choose{takes}."
+            ) from None
 
 
 def check_game_class(cls: Any) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Container, Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from glob import glob, has_magic
@@ -16,9 +17,10 @@ from msgspec import Struct
 
 from harness.core.bot import Bot
 from harness.core.errors import BadOption, UsageError
+from harness.core.files import UnreadableFile, read_regular_file
 from harness.core.game import Game
 from harness.core.options import resolve
-from harness.core.records import Option, Value
+from harness.core.records import Isolation, Option, Value
 
 # Entrants: bots with their options, under the names that they have in records and on leaderboards.
 
@@ -104,6 +106,12 @@ class Entrant:
         """Return whether it plays this game."""
         return all(not bot.games or game in bot.games for bot in (self.bot, *self.consulted))
 
+    def refusal(self, game: Game[Any] | type[Game[Any]]) -> str:
+        """Return why it does not play this game, in a sentence."""
+        others = [bot for bot in self.consulted if bot.games and game.name not in bot.games]
+        why = f": {others[0].name}, which it consults, plays only {' and '.join(others[0].games)}" if others else ""
+        return f"{self.name} does not play {game.title}{why}."
+
     def warm_up(self, seats: int = 1, deal: Hashable = None) -> None:
         """Get ready for a match of this deal in which it has `seats` seats, before any clock runs."""
 
@@ -159,6 +167,11 @@ class BotEntry:
                 )
 
 
+def is_confined(untrusted: str, isolate: Isolation) -> bool:
+    """Return whether a bot is sandboxed; `untrusted` is the reason why it is not trusted, or empty."""
+    return isolate in ("on", "strict") or (isolate != "off" and bool(untrusted))
+
+
 class RemoteLoader(Protocol):
     """Enters bots outside this process: programs, and Python files that this process must not load.
 
@@ -205,36 +218,57 @@ def renamed(entrant: Entrant, alias: str) -> Entrant:
 
 
 def disambiguate(entrants: list[Entrant]) -> list[Entrant]:
-    """Return the entrants; bots in files that share a name get one with their folder: `old.sprinter`."""
+    """Return the entrants; bots in files that share a name get one by their file or folder: `s2`, `old.sprinter`."""
     bots: dict[str, dict[tuple[str, str], Entrant]] = {}
-    # The same bot twice is not disambiguated: it is a mistake, which `check_distinct` reports.
+    # The same bot or the same typed name twice is not disambiguated: it is a mistake, which `check_distinct` reports.
     for entrant in entrants:
-        bots.setdefault(entrant.name, {})[entrant.source, entrant.bot.name] = entrant
-    apart = {name: _names_apart(alike) for name, alike in bots.items() if len(alike) > 1}
-    names = [apart.get(one.name, {}).get((one.source, one.bot.name), one.name) for one in entrants]
+        if not entrant.ref.alias:
+            bots.setdefault(entrant.name, {})[entrant.source, entrant.bot.name] = entrant
+    taken = {entrant.name for entrant in entrants}
+    apart = {name: _names_apart(alike, taken - {name}) for name, alike in bots.items() if len(alike) > 1}
+    names = [
+        one.name if one.ref.alias else apart.get(one.name, {}).get((one.source, one.bot.name), one.name)
+        for one in entrants
+    ]
     return [
         entrant if name == entrant.name else renamed(entrant, name)
         for entrant, name in zip(entrants, names, strict=True)
     ]
 
 
-def _names_apart(alike: Mapping[tuple[str, str], Entrant]) -> dict[tuple[str, str], str]:
-    """Return different names for entrants of one name, with as many of their folders as needed."""
+def _names_apart(alike: Mapping[tuple[str, str], Entrant], taken: set[str]) -> dict[tuple[str, str], str]:
+    """Return different names for entrants of one name: the names of their files, or as many of their folders as needed
+    before the name or, if that is not enough, before the name of the file."""
     folders = {bot: _folders(one.source) if one.sources else [] for bot, one in alike.items()}
-    names = {bot: one.name for bot, one in alike.items()}
-    for depth in range(1, max(map(len, folders.values())) + 1):
-        names = {bot: ".".join([*folders[bot][-depth:], one.name]) for bot, one in alike.items()}
-        if len(set(names.values())) == len(names):
+    own = {bot: one.name for bot, one in alike.items()}
+    files = {bot: _file_name(one) if one.sources else one.name for bot, one in alike.items()}
+    depths = range(1, max(map(len, folders.values())) + 1)
+    for ends, depth in ((files, 0), *[(own, depth) for depth in depths], *[(files, depth) for depth in depths]):
+        names = {
+            bot: ".".join([*folders[bot][-depth:], _as_alias(end)]) if depth and folders[bot] else end
+            for bot, end in ends.items()
+        }
+        if len(set(names.values()) - taken) == len(names):
             return names
     file = [bot for bot, one in alike.items() if one.sources and not folders[bot]]
-    return {**names, **{bot: f"{names[bot]}.py" for bot in file}}  # an installed bot keeps its name
+    return {**own, **{bot: f"{own[bot]}.py" for bot in file}}  # an installed bot keeps its name
+
+
+def _file_name(entrant: Entrant) -> str:
+    """Return a name by the file, with the options that the entrant's name has."""
+    return _as_alias(Path(entrant.source).stem + entrant.name.removeprefix(entrant.bot.name))
+
+
+def _as_alias(text: str) -> str:
+    """Return a text in which nothing ends the name of an entrant: `s2:stars=4` -> `s2-stars-4`."""
+    return re.sub(r"[^\w.-]+", "-", text)
 
 
 def _folders(source: str) -> list[str]:
     """Return the folders of a file as parts of a name, starting below the current folder if it is in there."""
     place = Path(source).resolve().parent
     below = place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place
-    return [re.sub(r"[^\w.-]+", "-", part) for part in below.parts if part != below.anchor]
+    return [_as_alias(part) for part in below.parts if part != below.anchor]
 
 
 def check_distinct(entrants: list[Entrant]) -> None:
@@ -268,9 +302,11 @@ def unknown_games(bots: Iterable[tuple[str, DescribedBot]], games: Collection[st
 
 
 # Tried in this order. A command may contain anything, so it comes first: NAME:key=value=cmd:COMMAND. A file ends at its
-# first ".py", because the options behind it may name paths, too; a folder has no such end.
+# first ".py", because the options behind it may name paths, too; a folder has no such end. In
+# ismcts:guide=sprinter.py the file belongs to an option.
 _COMMAND = re.compile(r"(?:([^\s:,=/\\]{1,300})(?::(.*?))?=)?cmd:(.*)", re.DOTALL)
 _ALIAS = re.compile(r"([^\s:,=/\\|<>@][^\s:,=/\\|<>]{0,299})=(.+)", re.DOTALL)
+_WITH_OPTIONS = re.compile(r"([^:=/\\]+)(?:::([^:]+))?:(?!:)([^:=/\\]+=.*)", re.DOTALL)
 _PLACE = re.compile(r"(.+?)(?:::([^:]+))?(?::(?!:)(.*))?", re.DOTALL)
 _FILE = re.compile(r"(.+?\.py)(?:::([^:]+))?(?::(?!:)(.*))?", re.DOTALL)
 _COMMENT = re.compile(r"\s+#.*")
@@ -279,6 +315,7 @@ LIST_PREFIX = "@"
 """Stands before a file that lists bots, one per line."""
 MAX_LIST_DEPTH = 10
 """Lists may name other lists, up to this depth."""
+MAX_LIST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +351,7 @@ class BotRef:
         # A file may have = in its name. Texts of records come here, too, and os.path.exists raises for none of them.
         if (alias := _ALIAS.fullmatch(text)) and not os.path.exists(start / text):  # noqa: PTH110
             name, rest = alias[1], alias[2]
-        found = _FILE.fullmatch(rest) or _PLACE.fullmatch(rest)
+        found = _WITH_OPTIONS.fullmatch(rest) or _FILE.fullmatch(rest) or _PLACE.fullmatch(rest)
         if found is None:
             return cls(name, bot=rest)
         where, bot, options = found[1], found[2] or "", found[3] or ""
@@ -355,6 +392,17 @@ class BotRef:
         except ValueError:
             return self.command
 
+    def file_words(self) -> Iterator[str]:
+        """Yield what may name files besides the place of the bot: values of options, and words of a command."""
+        words = [pair.partition("=")[2] for pair in self.options.split(",")]
+        if self.command is not None:
+            with suppress(ValueError):  # an error is reported when the bot is entered
+                first, *rest = shlex.split(self.command) or [""]
+                # The first word is a path only if it has a slash: otherwise it is looked up in PATH.
+                words += [first] if "/" in first else []
+                words += [part for word in rest for part in (word, word.partition("=")[2])]
+        yield from filter(None, words)
+
     def moved(self, start: Path, move: Callable[[str], str]) -> BotRef:
         """Return the reference with each path in it replaced by `move(path)`; paths are relative to `start`.
 
@@ -386,13 +434,15 @@ def split_options(text: str, rest: str) -> dict[str, str]:
     return options
 
 
-def parse_bots(text: str, installed: Container[str]) -> Iterator[BotRef]:
+def parse_bots(text: str, installed: Container[str] | None) -> Iterator[BotRef]:
     """Yield what a text refers to; lists and patterns refer to several bots.
 
     `sprinter:stars=4`, `v1=old/sprinter.py::sprinter`, `bots/`, `bots/*.py`, `@list.txt`,
-    `name:key=value=cmd:node bot.js`.
+    `name:key=value=cmd:node bot.js`. A folder without a slash is one only with the names of `installed` bots.
     """
-    for line in _listed_texts(text, Path()):
+    for line in listed_texts(text, Path()):
+        if "\0" in line:
+            raise UsageError(f"{line!r} names no bot: it has a null byte.")
         ref = BotRef.parse(line, installed)
         where = ref.place or ref.bot
         if "=" in where and not Path(where).exists():
@@ -405,35 +455,47 @@ def parse_bots(text: str, installed: Container[str]) -> Iterator[BotRef]:
             continue
         found = sorted(path for path in glob(ref.place, recursive=True) if is_place(path))  # noqa: PTH207 - any pattern
         if not found:
-            raise UsageError(f"{line!r}: no Python file and no folder is called like that.")
+            raise UsageError(f"{line!r}: no Python file or folder has a matching name.")
         if ref.alias and len(found) > 1:
             raise UsageError(f"{line!r} is {len(found)} files, which cannot all be called {ref.alias}.")
         for path in found:
             yield replace(ref, place=path)
 
 
-def relocated(text: str, start: Path, move: Callable[[str], str]) -> list[str]:
+def relocated(text: str, start: Path, move: Callable[[str], str], installed: Container[str]) -> list[str]:
     """Return what to type instead of a text when each path in it is moved (see `BotRef.moved`); lists are expanded."""
-    return [str(BotRef.parse(line, start=start).moved(start, move)) for line in _listed_texts(text, start)]
+    return [str(BotRef.parse(line, installed, start).moved(start, move)) for line in listed_texts(text, start)]
 
 
-def _listed_texts(text: str, start: Path, depth: int = 0) -> Iterator[str]:
-    """Yield the text, or the lines of the list that it names; paths in a list are relative to `start`, too."""
+def listed_texts(
+    text: str, start: Path, check: Callable[[str], None] = lambda _path: None, depth: int = 0
+) -> Iterator[str]:
+    """Yield the text, or the lines of the list that it names; paths in a list are relative to `start`, too.
+
+    `check` is called with the path of each list before it is read.
+    """
     if not text.startswith(LIST_PREFIX):
         yield text
         return
     path = str(start / text[len(LIST_PREFIX) :])
     if depth >= MAX_LIST_DEPTH:
         raise UsageError(f"{path}: lists name each other without end.")
+    check(text[len(LIST_PREFIX) :])
     try:
-        lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
+        lines = [line.strip() for line in read_regular_file(Path(path), MAX_LIST_BYTES).decode().splitlines()]
+    except (UnreadableFile, UnicodeDecodeError) as error:
         raise UsageError(f"Cannot read the list of bots {path}: {error}.") from error
     found = [line for line in lines if line and not line.startswith("#")]
     if not found:
         raise UsageError(f"{path} lists no bot: write one per line, like the names of bots elsewhere.")
     for line in found:  # a command may contain #
-        yield from _listed_texts(line if COMMAND_PREFIX in line else _COMMENT.sub("", line), start, depth + 1)
+        plain = line if COMMAND_PREFIX in line else _COMMENT.sub("", line)
+        yield from listed_texts(plain, start, check, depth + 1)
+
+
+def files_of_pattern(start: Path, place: str) -> list[str]:
+    """Return the paths below `start` that a pattern matches; the place itself if it is no pattern."""
+    return glob(place, root_dir=start, recursive=True) if has_magic(place) else [place]  # noqa: PTH207 - any pattern
 
 
 def is_place(path: str) -> bool:
@@ -454,6 +516,16 @@ def files_in(folder: str) -> list[str]:
 def moved_file(value: str, start: Path, move: Callable[[str], str]) -> str:
     """Return the value of an option, moved if it looks like a file and is one."""
     return move(value) if ("/" in value or "." in value) and (start / value).is_file() else value
+
+
+def joined(folder: Path, place: str) -> str:
+    """Return a path that is relative to `folder` as seen from the current folder.
+
+    It is normalized (`a/../b` becomes `b`) unless links would make that a different file.
+    """
+    whole = os.path.join(folder, place)  # noqa: PTH118 - a slash at the end stays
+    plain = os.path.normpath(whole)
+    return plain if os.path.realpath(plain) == os.path.realpath(whole) else whole
 
 
 def _moved_command(command: str, start: Path, move: Callable[[str], str]) -> str:

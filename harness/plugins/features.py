@@ -20,18 +20,21 @@ class Command(NamedTuple):
 
     where: str
     help: str
+    """A line for `arena --help` and for the completion of the command's name."""
 
 
 COMMANDS = {
-    "ask": Command("harness.cli.ask:command", "Put a bot before a decision of a match, and see what it does now."),
+    "analyse": Command(
+        "harness.analysis.cli:command", "Measure a game: length, choices, seats, luck and skill, rules that come up."
+    ),
+    "ask": Command("harness.cli.ask:command", "Ask a bot what it would do at the decisions of a recorded match."),
     "bench": Command("harness.bench.cli:command", "Measure games and decisions a second on this machine."),
     "bots": Command("harness.cli.listing:bots_command", "List the bots that are installed."),
     "check": Command("harness.conformance.cli:command", "Play a bot at all its games and report whether it is fit."),
     "compare": Command("harness.comparison.cli:command", "Find out whether one bot is better than another."),
-    "completion": Command(
-        "harness.cli.completion:command", "Print the shell script that completes commands and names."
-    ),
+    "completion": Command("harness.completion:command", "Print the shell script that completes commands and names."),
     "doctor": Command("harness.cli.doctor:command", "Report what this machine can enforce against untrusted bots."),
+    "export": Command("harness.export.cli:command", "Write a run as Parquet or CSV, for data analysis and learning."),
     "formats": Command(
         "harness.cli.listing:formats_command", "List the installed tournament formats with their options."
     ),
@@ -40,13 +43,14 @@ COMMANDS = {
     "league": Command("harness.league.cli:command", "Keep a league: versions of bots join, play and leave."),
     "learn-values": Command("harness.luck.run:command", "Learn values of positions, to take luck out of results."),
     "matches": Command("harness.cli.matches:command", "List matches of a run: lost by a bot, close, with faults."),
-    "new-bot": Command("harness.cli.new_bot:command", "Make a package with a new bot, ready to play."),
+    "new-bot": Command("harness.new_package.cli:bot_command", "Make a package with a new bot, ready to play."),
+    "new-game": Command("harness.new_package.cli:game_command", "Make a package with a new game, ready to play."),
     "publish": Command("harness.report.cli:publish_command", "Make a web site of runs."),
     "play": Command("harness.play.cli:command", "Play against bots at this terminal."),
     "replay": Command("harness.cli.replay:command", "Step through a match, or print it."),
     "report": Command("harness.report.cli:report_command", "Make one HTML page of a run: tables, charts, replays."),
     "serve": Command("harness.serve.cli:command", "Show a run, or all of them, in a browser while it is played."),
-    "sign": Command("harness.cli.sign:command", "Vouch for a run with a key, so that others can check it."),
+    "sign": Command("harness.cli.sign:command", "Sign a run with your key, so that others can verify it."),
     "tournament": Command("harness.cli.tournament:command", "Let bots play against each other and rate them."),
     "verify": Command("harness.cli.verify:command", "Play the records of a run again and compare."),
 }
@@ -57,7 +61,11 @@ EXECUTORS = {
     "cluster": "harness.cluster.driver:ClusterExecutor",
 }
 
+COMPLETION, COMPLETIONS = "harness.completion", "harness.completion.names"
+WEBHOOK = "harness.webhook:Webhook"
 CLUSTER_CHECKUP = "harness.cluster.connect"
+MATCH_FRAME = "harness.report.page:match_frame"
+PLAYABLE_PAGE = "harness.browser.files:publish_page"
 LUCK_ADJUSTED_LEADERBOARDS = "harness.luck.run:luck_adjusted_leaderboards"
 
 
@@ -73,6 +81,7 @@ class Formats(UserDict[str, "Format"]):
     data: dict[str, Any]
 
     def __getitem__(self, name: str) -> Format:
+        # Loaded at the first look-up: `in`, `len` and the list of names do not import six formats.
         if isinstance(self.data[name], str):
             self.data[name] = load_object(self.data[name])
         found: Format = self.data[name]

@@ -17,6 +17,7 @@ from harness.core.errors import printable, reason_of
 from harness.core.game import Game
 from harness.core.plan import Format
 from harness.core.records import Fault, GameRecord
+from harness.core.table import Table
 
 # What listeners receive: small values made for plugins, independent of how the rest of Arena is built.
 
@@ -39,6 +40,8 @@ class RunStatus(Struct, frozen=True, kw_only=True):
     """When it started, as ISO 8601."""
     finished: str = ""
     """When its last match was recorded; empty while matches are missing."""
+    tables: tuple[Table, ...] = ()
+    """When it is no longer played: the table of each game, whose `summary` says which bot won or leads."""
 
 
 class LeagueStatus(Struct, frozen=True, kw_only=True):
@@ -65,6 +68,8 @@ class LeagueChange(Struct, frozen=True, kw_only=True):
     """When, as ISO 8601."""
     reason: str = ""
     """The reason that the organiser gave."""
+    together: tuple[str, ...] = ()
+    """All versions that joined at once, as `bot@2`, this one among them. Each of them is a change."""
 
 
 # The hooks by which plugins provide bots, games and formats, and receive events.
@@ -178,6 +183,11 @@ class Listeners:
         """Send that a run is no longer played."""
         self._send("arena_run_finished", run=run)
 
+    @property
+    def has_plugins(self) -> bool:
+        """Whether there is any listener."""
+        return bool(self._threads)
+
     def league_changed(self, league: LeagueStatus, change: LeagueChange) -> None:
         """Send a change of a league."""
         self._send("arena_league_changed", league=league, change=change)
@@ -227,6 +237,7 @@ class _ListenerThread:
         """Queue an event for the plugin; returns at once."""
         if hook not in self._calls:
             return
+        # Starts and ends are never dropped: a listener could not make sense of the rest.
         if hook in FREQUENT and self.queue.qsize() >= MAX_QUEUED:
             self._missed += 1
             return

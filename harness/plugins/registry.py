@@ -1,4 +1,4 @@
-"""Everything that is installed: games, bots and formats by name, and filler bots for empty seats."""
+"""Everything that is installed, by name: games, bots, formats; entrants for what is typed; fillers for empty seats."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from harness.plugins.entrants import (
     parse_bots,
     renamed,
 )
-from harness.plugins.features import FORMATS, Formats
+from harness.plugins.features import FORMATS, WEBHOOK, Formats, load_object
 from harness.plugins.hooks import ListenerPlugin
 from harness.plugins.snapshots import declared_in
 from harness.plugins.trust import untrusted_folder_reason, untrusted_reason
@@ -95,7 +95,7 @@ class Registry:
         """Return entrants for what was typed (see `parse_bots`), references to bots, classes of bots, objects of them,
         and functions; each may be in a pair `(name, bot)`, and the bot of a BotEntry.
 
-        Bots in files that have the same name get names with their folders.
+        Bots in files that have the same name are named by their files or folders.
         """
         return disambiguate([entrant for bot in bots for entrant in self._enter(bot)])
 
@@ -105,6 +105,14 @@ class Registry:
         if len(found) > 1:
             raise UsageError(f"{bot} has {len(found)} bots; say which: {', '.join(one.spec for one in found)}.")
         return found[0]
+
+    def for_names_in(self, file: str) -> Registry:
+        """Return a registry for bots that a file names: Python files are untrusted then.
+
+        The owner of a file does not say where it comes from: one that came in an archive belongs to the user who
+        unpacked it. `problems` are reported to the caller of both registries.
+        """
+        return replace(self, files={}, untrusted=f"named by {file}")  # `files` may have some that were typed
 
     def enter_as_installed(self, bot: Any) -> None:
         """Register a class or a function, or a pair of a name and one, as if it were installed."""
@@ -116,7 +124,9 @@ class Registry:
 
     def _enter(self, bot: Any) -> list[Entrant]:
         if isinstance(bot, str):
-            refs = list(parse_bots(bot, self.bots))  # a mistake in a list is reported before a bot is loaded
+            # In a file a bare word is the name of an installed bot. As a folder it would be one of the current folder,
+            # or a link that leads anywhere: only texts with a slash were checked when the file was read.
+            refs = list(parse_bots(bot, None if self.untrusted else self.bots))
             return [entrant for ref in refs for entrant in self._enter_ref(ref)]
         if isinstance(bot, BotRef):
             return self._enter_ref(bot)
@@ -167,8 +177,16 @@ class Registry:
                 self.problems.append(str(error))
         if not bots and Path(place).is_file():
             raise PluginError(f"{place} defines no bot: write a subclass of harness.Bot with a choose() method in it.")
+        if not bots and (Path(place) / "__init__.py").is_file():
+            raise PluginError(
+                f"{place} is a package, and its __init__.py defines and imports no bot: import the class there "
+                f"(from .module import MyBot), or enter the file that defines it."
+            )
         if not bots:
-            raise PluginError(f"The folder {place} has no Python file in it that defines a bot.")
+            raise PluginError(
+                f"The folder {place} has no Python file in it that defines a bot. (The laws of a game are checked by "
+                f"its own tests: python -m pytest {place}.)"
+            )
         chosen = {where: offer for where, offer in bots.items() if ref.bot in ("", where[1])}
         if not chosen:
             raise UnknownName(f"bot of {place}", ref.bot, [name for _, name in bots])
@@ -190,9 +208,15 @@ class Registry:
         options = [option.name for option in entrant.bot.options if option.kind == "bot"]
         names = [str(entrant.settings[option]) for option in options if entrant.settings[option]]
         for name in names:
+            if name.endswith(".py"):
+                raise UsageError(
+                    f"{entrant.name}: {name} is a file, and {options[0]} names an installed bot. Package your bot "
+                    f"and install it (docs/bots.md)."
+                )
             if name not in self.bots:
                 raise UnknownName(f"installed bot in {entrant.name!r}:", name, self.bots)
             offer = self.bots[name]
+            # A package that consults its own bots has one version for both.
             known = entrant.source == offer.source
             version = entrant.version if known else f"{entrant.version}, {name} {offer.version}"
             entrant = replace(entrant, consulted=(*entrant.consulted, offer.cls), version=version)
@@ -230,7 +254,7 @@ class Registry:
 def bots_of_file(path: str, outside: RemoteLoader | None = None, untrusted: str = "") -> dict[str, Registration]:
     """Return the bots of a file or package by name. They are loaded here unless `outside` must describe them."""
     # The files are read once: what is loaded, digested and copied is the same, even if they change meanwhile.
-    sources = sources_of(path)
+    sources = sources_of(path, bool(untrusted))
     reason = ""
     if outside is not None:
         file = bot_file(path)
@@ -240,6 +264,7 @@ def bots_of_file(path: str, outside: RemoteLoader | None = None, untrusted: str 
         offered = plugin_contents(load_file(path, sources), path)
     else:
         offered = checked(path, bots=outside.bots_in(path))
+    # Unlike an installed plugin, a file was named by the user: a bot that is left out silently would be a surprise.
     if offered.problems:
         raise PluginError(" ".join(offered.problems))
     bots: dict[str, Registration] = {}
@@ -277,10 +302,8 @@ def load() -> Registry:
     for plugin in installed_plugins():
         registry._add_contents(*plugin)
     if os.environ.get("ARENA_WEBHOOK"):
-        from harness.plugins.webhook import Webhook  # loads an HTTP client: 15 ms that hardly any command needs
-
         try:
-            registry.listeners.append(ListenerPlugin("webhook", Webhook.from_environment(os.environ)))
+            registry.listeners.append(ListenerPlugin("webhook", load_object(WEBHOOK).from_environment(os.environ)))
         except UsageError as error:
             registry.problems.append(str(error))
     if not registry.games:
@@ -326,6 +349,7 @@ def _in_order(registry: Registry, game: str, taken: Collection[str]) -> Iterator
 
     ranked = sorted((n for n, offer in registry.bots.items() if game in (offer.cls.games or (game,))), key=suits)
     yield from (name for name in ranked if name not in taken)
+    # Copies of quick bots only: the user did not ask for these opponents, so they must not cost time.
     quick = [name for name in ranked if registry.bots[name].cls.by_default] or ranked
     for number in numbers(2) if quick else ():
         again = ((f"{name}-{number}", name) for name in quick)

@@ -6,8 +6,10 @@ import ast
 import json
 import os
 import re
+import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.machinery import ModuleSpec
@@ -19,10 +21,10 @@ from urllib.parse import unquote, urlsplit
 
 from harness.core.compiled import LIBRARY, library_path
 from harness.core.errors import PluginError, UsageError
-from harness.core.files import MAX_DATA_BYTES, UnreadableFile, read_regular_file
+from harness.core.files import MAX_DATA_BYTES, MAX_TEXT_BYTES, UnreadableFile, read_regular_file
+from harness.core.options import NO_FILES
 from harness.plugins.bot_files import OURS, bot_file, declared_file, digest_of_files, sources_of, syntax_nodes
 from harness.plugins.entrants import BotDescription, Entrant
-from harness.plugins.wheel_unpacking import write_once
 
 # Snapshots: copies of all files of a bot, in a folder that is named by their digest.
 #
@@ -32,6 +34,7 @@ from harness.plugins.wheel_unpacking import write_once
 
 RUN_FILE = "run.json"
 """A folder with this file is that of a run; the file holds the seed, which no bot may see."""
+_READ_ONLY, _RUNNABLE = 0o444, 0o555
 _WORDS_OF_RUNS = (
     (b'"plan":', b'"entrants":', b'"seed":'),
     (b'"seats":', b'"actions":', b'"seed":'),
@@ -67,6 +70,37 @@ class Snapshot:
     def write(self, home: str) -> Path:
         """Write it into a folder below `home` that all users may read, and return that; it is written only once."""
         return write_once(Path(home, self.name), self.files, self.runnable, self.links)
+
+
+def write_once(
+    place: Path, files: Mapping[str, bytes], runnable: Collection[str] = (), links: Mapping[str, str] = NO_FILES
+) -> Path:
+    """Write these files and links into the folder `place`, readable for all users, and return it.
+
+    It appears complete or not at all. If it exists it is not written again: it is named by the digest of its content.
+    """
+    if place.exists():
+        return place
+    # In the same folder, because a rename is only atomic within one file system.
+    half = Path(tempfile.mkdtemp(prefix="half-", dir=place.parent))
+    try:
+        for name, content in files.items():
+            file = half / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+            file.chmod(_RUNNABLE if name in runnable else _READ_ONLY)
+        for name, target in links.items():
+            (half / name).parent.mkdir(parents=True, exist_ok=True)
+            (half / name).symlink_to(target)
+        for folder in (half, *(path for path in half.rglob("*") if path.is_dir() and not path.is_symlink())):
+            folder.chmod(0o755)  # mkdtemp makes a folder that only its owner can read
+        half.rename(place)
+    except OSError:
+        if not place.is_dir():  # otherwise another process has written the same one meanwhile
+            raise
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+    return place
 
 
 def bot_snapshot(path: str, sources: Mapping[str, bytes], data: Iterable[str] = ()) -> Snapshot:
@@ -217,10 +251,15 @@ class ProgramFiles:
         """Return the digest of the files that the command names and of those that belong to them."""
         first = 0 if self.typed else 1
         named = [number for number, word in enumerate(self.argv) if number >= first and Path(word).is_file()]
-        files = {f"{number}:{Path(self.argv[number]).name}": Path(self.argv[number]).read_bytes() for number in named}
-        words, top = {Path(self.argv[number]) for number in named}, self._top()
+        places = {f"{number}:{Path(self.argv[number]).name}": Path(self.argv[number]) for number in named}
+        words, top = {*places.values()}, self._top()
         more = [file for file in self._all() if file not in words and file.is_file()]
-        return digest_of_files(files | {f"with:{file.relative_to(top).as_posix()}": file.read_bytes() for file in more})
+        places |= {f"with:{file.relative_to(top).as_posix()}": file for file in more}
+        files, room = dict[str, bytes](), MAX_TOTAL_BYTES
+        for name, file in places.items():
+            files[name] = _read(file, room)
+            room -= len(files[name])
+        return digest_of_files(files)
 
     def snapshot(self) -> Snapshot:
         """Return a copy of its own files, which keep their relative paths."""
@@ -231,10 +270,7 @@ class ProgramFiles:
             if file.is_symlink() and not file.readlink().is_absolute():
                 links[name] = str(file.readlink())
                 continue
-            try:
-                files[name] = read_regular_file(file, MAX_TOTAL_BYTES)
-            except UnreadableFile as error:
-                raise UsageError(f"Cannot read {file}: {error}.") from error
+            files[name] = _read(file, MAX_TOTAL_BYTES)
             if file.stat().st_mode & 0o100:
                 runnable.add(name)
         return Snapshot(files, "", frozenset(runnable), links)
@@ -306,10 +342,17 @@ def _belonging(place: Path) -> Iterator[Path]:
         yield package
     listed = place.with_name(place.name + LIST)
     if listed.is_file():
-        for line in listed.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in _read(listed, MAX_TEXT_BYTES).decode(errors="replace").splitlines():
             name = line.strip()
             if name and not name.startswith("#"):
                 yield from _listed(listed, name)
+
+
+def _read(file: Path, most: int) -> bytes:
+    try:
+        return read_regular_file(file, most)
+    except UnreadableFile as error:
+        raise UsageError(f"Cannot read {file}: {error}.") from error
 
 
 def _listed(listed: Path, name: str) -> Iterator[Path]:

@@ -10,19 +10,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from errno import ELOOP
 from functools import cache
+from hashlib import sha256
 from importlib.machinery import all_suffixes
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISVTX, S_IWGRP, S_IWOTH
-from typing import TYPE_CHECKING
 
-if sys.platform != "win32":  # where `geteuid` does not exist either, and everything is trusted
+from harness.core.errors import printable
+from harness.core.files import Folder, UnreadableFile, read_regular_file, user_cache
+
+# Windows has no `geteuid` either, and everything is trusted there; Pyodide has one user, so nothing is untrusted.
+if sys.platform != "win32" and sys.platform != "emscripten":
     import grp
     import pwd
-
-if TYPE_CHECKING:
-    from harness.core.records import Isolation
 
 ROOT_USER = ROOT_GROUP = 0
 UNTRUSTED_SUFFIX = ".stranger"
@@ -30,6 +32,7 @@ UNTRUSTED_SUFFIX = ".stranger"
 MAX_CHECKED_ENTRIES = 20_000
 """Entries of folders beside a bot that are checked; with more of them the bot is untrusted."""
 MAX_LINKS = 40
+MAX_MARK_BYTES = 1 << 10
 _START, _CACHE, _ACCESS_LIST = "__init__", "__pycache__", "system.posix_acl_access"
 
 
@@ -56,15 +59,18 @@ def untrusted_reason(files: Iterable[Path]) -> str:
 
 def mark_untrusted(folder: Path, why: str) -> None:
     """Note beside a folder that it is a copy of untrusted files: the copy itself belongs to this user."""
-    folder.with_name(folder.name + UNTRUSTED_SUFFIX).write_text(why + "\n", encoding="utf-8")
+    Folder(folder.parent).write(folder.name + UNTRUSTED_SUFFIX, f"{why}\n".encode(errors="replace"))
 
 
 def _marked(file: Path) -> str:
     """Return the text of the mark beside a folder that the file is in; empty if there is none."""
     for folder in Path(Path.cwd(), file).parents:
         mark = folder.with_name(folder.name + UNTRUSTED_SUFFIX) if folder.name else None
-        if mark is not None and mark.is_file():
-            return mark.read_text(encoding="utf-8", errors="replace").strip() or "a mark says so"
+        if mark is not None and os.path.lexists(mark):
+            text = b""
+            with suppress(OSError):  # a link, a pipe or a long file marks the folder, but its text is not shown
+                text = Folder(mark.parent).read(mark.name, MAX_MARK_BYTES)
+            return printable(text.decode(errors="replace").strip()) or "a mark says so"
     return ""
 
 
@@ -187,6 +193,21 @@ def _name_of_user(user: int) -> str:
         return f"user {user}"
 
 
-def is_confined(untrusted: str, isolate: Isolation) -> bool:
-    """Return whether a bot is sandboxed; `untrusted` is the reason why it is not trusted, or empty."""
-    return isolate in ("on", "strict") or (isolate != "off" and bool(untrusted))
+MAX_NOTED_BYTES = 1_000_000
+NOTED = "played-here"
+"""File in the cache folder with a digest for each bot file that was played in Arena's process."""
+
+
+def played_for_the_first_time(files: Iterable[str]) -> list[str]:
+    """Return those of these bot files that this user has not played in Arena's process before, and remember them."""
+    try:
+        place = user_cache() / NOTED
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        known = read_regular_file(place, MAX_NOTED_BYTES).split() if place.exists() else []
+    except (OSError, RuntimeError, UnreadableFile):  # no home, or a file that is too large
+        return list(files)
+    digests = {file: sha256(os.fsencode(Path(file).resolve())).hexdigest()[:32].encode() for file in files}
+    new = [file for file, digest in digests.items() if digest not in known]
+    with suppress(OSError), place.open("ab") as file:  # if it cannot be written, the line is printed again next time
+        file.writelines(digests[each] + b"\n" for each in new)
+    return new

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, repeat
-from math import exp, log, sqrt
+from math import exp, log
 from operator import mul
 from random import Random
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from harness.core.plan import GamePlan, Plan
 from harness.core.records import GameRecord
 from harness.ratings.counts import pair_outcomes
-from harness.ratings.statistics import LEVEL
+from harness.ratings.statistics import LEVEL, Matrix, cholesky
 
 # Betting martingales: is a mean above m? A test that may be read after every observation.
 #
@@ -157,8 +157,6 @@ MAX_NEWTON_STEPS = 20
 MAX_STEP, CONVERGED_STEP = 1.0, 0.01
 """In log-odds: the limit for a step of one strength, and the step below which the fit has converged."""
 
-Matrix = list[list[float]]
-
 
 class PairSums(NamedTuple):
     """The duplicate sets in which two bots met: their number, the sum of the first bot's shares, and of the squares."""
@@ -219,7 +217,7 @@ class JointPosterior:
             precision[one][one] += curvature
             precision[other][other] += curvature
             precision[max(one, other)][min(one, other)] -= curvature
-        self._factor = _cholesky(precision)
+        self._factor = cholesky(precision)
         steps = _solve_transposed(self._factor, _solve(self._factor, gradient))
         for bot, step in enumerate(steps):
             self.means[bot] += max(-MAX_STEP, min(MAX_STEP, step))
@@ -236,26 +234,11 @@ class JointPosterior:
         return sorted(range(self.bots), key=lambda bot: -self.means[bot])
 
 
-def _dot(left: Sequence[float], right: Sequence[float]) -> float:
-    """Return the inner product, up to the length of the shorter vector."""
-    return sum([one * other for one, other in zip(left, right, strict=False)])
-
-
-def _cholesky(matrix: Matrix) -> Matrix:
-    """Return the lower Cholesky factor; it replaces the lower triangle of the matrix."""
-    for column, row in enumerate(matrix):
-        head = row[:column]
-        row[column] = sqrt(row[column] - _dot(head, head))
-        for below in matrix[column + 1 :]:
-            below[column] = (below[column] - _dot(head, below)) / row[column]
-    return matrix
-
-
 def _solve(factor: Matrix, values: Sequence[float]) -> list[float]:
     """Solve factor * x = values."""
     solved: list[float] = []
     for row, value in zip(factor, values, strict=True):
-        solved.append((value - _dot(solved, row)) / row[len(solved)])
+        solved.append((value - sum(map(mul, solved, row))) / row[len(solved)])
     return solved
 
 

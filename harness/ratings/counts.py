@@ -65,33 +65,27 @@ class PairCounts:
             self.counts.extend((0.0, 0.0, 0.0))
         return found
 
-    def __iter__(self) -> Iterator[tuple[int, int, int, float, float, float]]:
-        """Return for each pair that met: table size, both bots, and how often the first was ahead, level, behind.
-
-        The counts are without luck if results are adjusted.
-        """
-        mask, counts, luck = (1 << _BOT_BITS) - 1, self.counts, self.luck
+    def as_played(self) -> Iterator[tuple[int, int, int, float, float, float]]:
+        """Return for each pair that met: table size, both bots, and how often the first was ahead, level, behind."""
+        mask = (1 << _BOT_BITS) - 1
         for key, at in self.slots.items():
-            ahead, tied, behind = counts[at : at + 3]
-            if luck:
-                ahead, behind = ahead - luck[at], behind + luck[at]
+            ahead, tied, behind = self.counts[at : at + 3]
             yield key >> 2 * _BOT_BITS, key >> _BOT_BITS & mask, key & mask, ahead, tied, behind
+
+    def __iter__(self) -> Iterator[tuple[int, int, int, float, float, float]]:
+        """Return the same, without luck if results are adjusted."""
+        for at, (players, one, other, ahead, tied, behind) in zip(self.slots.values(), self.as_played(), strict=True):
+            luck = self.luck.get(at, 0.0)
+            yield players, one, other, ahead - luck, tied, behind + luck
 
     def shares_ahead(self, bots: int) -> list[float | None]:
         """Return the share of opponents that each bot finished ahead of, as counted; None if it had none."""
-        mask = (1 << _BOT_BITS) - 1
-        sums: dict[tuple[int, int], list[float]] = {}
-        for key, at in self.slots.items():
-            ahead, tied, behind = self.counts[at : at + 3]
-            for bot, wins in ((key >> _BOT_BITS & mask, ahead), (key & mask, behind)):
-                both = sums.setdefault((bot, key >> 2 * _BOT_BITS), [0.0, 0.0])
-                both[0] += wins + tied / 2
-                both[1] += ahead + tied + behind
         # Every match counts once, whatever the size of the table. Fractions, so that no rounding error decides a digit.
         shares, matches = [Fraction(0)] * bots, [Fraction(0)] * bots
-        for (bot, players), (won, met) in sums.items():
-            shares[bot] += Fraction(won) / (players - 1)
-            matches[bot] += Fraction(met) / (players - 1)
+        for players, one, other, ahead, tied, behind in self.as_played():
+            for bot, wins in ((one, ahead), (other, behind)):
+                shares[bot] += Fraction(wins + tied / 2) / (players - 1)
+                matches[bot] += Fraction(ahead + tied + behind) / (players - 1)
         return [float(won / met) if met else None for won, met in zip(shares, matches, strict=True)]
 
     def add_match(self, bots: Sequence[int], ranks: Sequence[int], times: int = 1) -> None:
@@ -101,21 +95,17 @@ class PairCounts:
             result = TIED if its == others else AHEAD if its < others else BEHIND
             self.counts[self.slot(players, one, other) + result] += times
 
-    def have_met(self, one: int, other: int) -> bool:
-        """Return whether two bots have sat at one table."""
-        return self.finished_ahead(one, other)[1] > 0
+    def finished_ahead(self) -> dict[tuple[int, int], tuple[float, int]]:
+        """Return for each bot and each opponent that it met how often it was ahead, and their matches.
 
-    def finished_ahead(self, one: int, other: int) -> tuple[float, int]:
-        """Return how often one bot finished ahead of another (a tie is one half), and how often they met."""
-        share, met = 0.0, 0.0
-        low, high = sorted((one, other))
-        for players in {key >> 2 * _BOT_BITS for key in self.slots}:
-            at = self.slots.get((players << _BOT_BITS | low) << _BOT_BITS | high)
-            if at is not None:
-                ahead, tied, behind = self.counts[at : at + 3]
-                share += (ahead if one < other else behind) + tied / 2
-                met += ahead + tied + behind
-        return share, round(met)
+        A tie is one half.
+        """
+        found: dict[tuple[int, int], tuple[float, int]] = {}
+        for _, one, other, ahead, tied, behind in self.as_played():
+            for pair, wins in (((one, other), ahead), ((other, one), behind)):
+                share, met = found.get(pair, (0.0, 0))
+                found[pair] = share + wins + tied / 2, met + round(ahead + tied + behind)
+        return found
 
 
 @dataclass(slots=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import inf, sqrt
 
 from harness.core.errors import StoreError
 from harness.core.plan import Design, ResultTracker, RunningClaims
-from harness.core.records import GameRecord, in_schedule_order
+from harness.core.records import GameRecord
 from harness.ratings.counts import BotTotals, DealCounts, GameCounts, by_game
 from harness.ratings.skill import SIGMA, Difference, LiveFit, SkillFit, fitted_prior_sd, min_p_value, skills_with_errors
 from harness.ratings.statistics import (
@@ -152,12 +152,12 @@ def leaderboard(
     standings = []
     for place_, one in enumerate(totals, 1):
         number = one.number
-        skill = mean_interval(fit.mu[number], fit.sigma[number] ** 2, fit.freedom[number])
+        # Without degrees of freedom there is no interval: it would say what cannot be claimed.
+        freedom = fit.freedom[number] if design == "fixed" and enough_deals else 0
+        skill = mean_interval(fit.mu[number], fit.sigma[number] ** 2, freedom)
         score = scores[number]
-        if design != "fixed" or not enough_deals:  # an interval would say what cannot be claimed
-            skill = _without_interval(skill)
         if design != "fixed":
-            score = score and _without_interval(score)
+            score = score and Interval(score.value, -inf, inf)
         standings.append(
             Standing(
                 one.bot,
@@ -190,10 +190,6 @@ def in_order(counts: GameCounts, mu: Sequence[float]) -> list[BotTotals]:
     """Return the totals in order of skill."""
     # Rounded, so that rounding errors do not decide between bots with equal results.
     return sorted(counts.totals.values(), key=lambda one: (-round(mu[one.number], 6), one.bot))
-
-
-def _without_interval(interval: Interval) -> Interval:
-    return Interval(interval.value, -inf, inf)
 
 
 def _differences(counts: GameCounts, fit: SkillFit) -> list[tuple[Pair, float]]:
@@ -374,14 +370,6 @@ class CountsByGame:
         return [replace(board, names_winner=self._names_winner) for board in boards]
 
 
-def count_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, GameCounts]:
-    """Return the counts for each game, or for each value of the key `by`."""
-    found = CountsByGame(by)
-    for record in in_schedule_order(records):
-        found.add(record)
-    return found.counts()
-
-
 # Several games together: the places of each bot in each game, and an order of the bots that play all games.
 #
 # Points and skills of different games cannot be added; chances can. So the measure is the mean of a bot's fitted
@@ -417,10 +405,8 @@ class Overall:
     significant_pairs: frozenset[tuple[str, str]] = frozenset()
 
 
-def overall(boards: Sequence[Leaderboard]) -> Overall | None:
-    """Return one order from the leaderboards of several games; None if there is only one."""
-    if len(boards) < 2:
-        return None
+def overall(boards: Sequence[Leaderboard]) -> Overall:
+    """Return one order from the leaderboards of several games."""
     places = {
         name: {board.title: one.place for board in boards for one in board.standings if one.bot == name}
         for name in sorted({one.bot for board in boards for one in board.standings})
@@ -474,11 +460,12 @@ def _mean_chance(boards: Sequence[Leaderboard], bot: str, fixed: bool) -> Interv
 def _better(boards: Sequence[Leaderboard], ranked: Sequence[str], end: int) -> set[Pair]:
     """Return the significantly different pairs (better, worse), by place, of those that met in every game."""
     tests: list[tuple[Pair, float]] = []
+    met = [board.counts.pairs.finished_ahead() for board in boards]
     for (one, left), (other, right) in combinations(enumerate(ranked), 2):
         pooled, mean, deals = PooledVariance(), 0.0, 0
-        for board in boards:
-            numbers = [board.counts.totals[bot].number for bot in (left, right)]
-            seen = board.fit.difference(*numbers) if board.counts.pairs.have_met(*numbers) else None
+        for board, pairs in zip(boards, met, strict=True):
+            numbers = board.counts.totals[left].number, board.counts.totals[right].number
+            seen = board.fit.difference(*numbers) if numbers in pairs else None
             if seen is None:
                 break
             pooled.add((seen.error / len(boards)) ** 2, seen.freedom)
@@ -497,7 +484,5 @@ def _overall_notes(ranked: Sequence[str], others: Sequence[str], everywhere: Seq
         return [f"{who} all {games} games, so there is no order over all of them."]
     if not others:
         return []
-    more = len(others) - MAX_NAMED_BOTS
-    some = ", ".join(others[:MAX_NAMED_BOTS]) + (f" and {more} more" if more > 0 else "")
     does = "does" if len(others) == 1 else "do"
-    return [f"Only bots that play all {games} games have a place; {some} {does} not."]
+    return [f"Only bots that play all {games} games have a place; {_named(others)} {does} not."]

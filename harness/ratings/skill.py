@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 import trueskill  # type: ignore[import-untyped]  # here and not in our settings: authors' checkers read this too
 
+from harness.core.records import GameRecord
 from harness.ratings.counts import DealCounts, PairCounts, Stratum, TableMatches, luck_of_pair
 from harness.ratings.statistics import (
     Matrix,
@@ -33,6 +34,7 @@ from harness.ratings.statistics import (
 MU: Final[float] = trueskill.MU
 SIGMA: Final[float] = trueskill.SIGMA
 BETA: Final[float] = trueskill.BETA
+DELTA: Final[float] = trueskill.DELTA
 DRAW_PROBABILITY: Final[float] = trueskill.DRAW_PROBABILITY
 SPREAD: Final = sqrt(2) * BETA
 """Standard deviation of the difference of two performances of equal bots."""
@@ -375,7 +377,7 @@ def skills_with_errors(pairs: PairCounts, deals: DealCounts, bots: int, prior_sd
             counts[bot] += stratum.deals
     scores.add_shutouts()
     covariance = transformed(inverse, scores.covariance)
-    chances, slopes = _chances(mode.mu, part)
+    chances, slopes = _chances(mode.mu, part), _chance_slopes(mode.mu, part)
     freedom = [pooled.freedom for pooled in scores.pooled]
     found = SkillFit(
         mode.mu,
@@ -394,21 +396,27 @@ def skills_with_errors(pairs: PairCounts, deals: DealCounts, bots: int, prior_sd
     return found
 
 
-def _chances(mu: Vector, part: Sequence[int]) -> tuple[Vector, Matrix]:
-    """Return the chance of each bot against the others of its component, and its derivatives by the skills of all."""
-    chances: Vector = []
+def _chances(mu: Vector, part: Sequence[int]) -> Vector:
+    """Return the mean chance of each bot to finish ahead of another one of its component."""
+    chances = []
+    for bot, mine in enumerate(mu):
+        others = [its for other, its in enumerate(mu) if other != bot and part[other] == part[bot]]
+        chances.append(fsum([chance_ahead(mine - its) for its in others]) / len(others) if others else 0.5)
+    return chances
+
+
+def _chance_slopes(mu: Vector, part: Sequence[int]) -> Matrix:
+    """Return the derivatives of these chances by the skills of all bots."""
     slopes: Matrix = []
     for bot, mine in enumerate(mu):
-        others = [other for other in range(len(mu)) if other != bot and part[other] == part[bot]]
-        count = max(1, len(others))
-        gaps = [(mine - mu[other]) / SPREAD for other in others]
-        chances.append(fsum(0.5 * erfc(-gap * _ROOT_HALF) for gap in gaps) / count if others else 0.5)
-        row = [0.0] * len(mu)
-        for other, gap in zip(others, gaps, strict=True):
-            row[other] = -_DENSITY_AT_0 * exp(-0.5 * gap * gap) / SPREAD / count
+        weight = _DENSITY_AT_0 / SPREAD / max(1, part.count(part[bot]) - 1)
+        row = [
+            -weight * exp(-0.5 * ((mine - its) / SPREAD) ** 2) if other != bot and part[other] == part[bot] else 0.0
+            for other, its in enumerate(mu)
+        ]
         row[bot] = -fsum(row)
         slopes.append(row)
-    return chances, slopes
+    return slopes
 
 
 def centred_variances(matrix: Matrix, part: Sequence[int]) -> Vector:
@@ -578,12 +586,26 @@ class LiveFit:
         self.mu = fit_skills(graph, self.mu, self.prior_sd, _LIVE_CONVERGED).mu
         part = graph.parts()
         unknown = [[0.0] * bots] * bots
-        chances = [
-            _mean_chance(mine, [mu for at, mu in enumerate(self.mu) if at != bot and part[at] == part[bot]])
-            for bot, mine in enumerate(self.mu)
-        ]
-        return SkillFit(self.mu, [0.0] * bots, chances, unknown, unknown, [0.0] * bots, [0] * bots, part)
+        return SkillFit(
+            self.mu, [0.0] * bots, _chances(self.mu, part), unknown, unknown, [0.0] * bots, [0] * bots, part
+        )
 
 
-def _mean_chance(mu: float, others: Sequence[float]) -> float:
-    return fsum([chance_ahead(mu - other) for other in others]) / len(others) if others else 0.5
+# What the package itself gives, for readers who want exactly that.
+
+
+def sequential_skills(records: Iterable[GameRecord]) -> dict[str, tuple[float, float]]:
+    """Return (mu, sigma) of each bot, by the `trueskill` package with its default settings, best first.
+
+    The order of matches matters: pass them in schedule order. A match in which a bot meets itself does not count.
+    """
+    package = trueskill.TrueSkill()
+    found: dict[str, trueskill.Rating] = {}
+    for record in records:
+        seats = record.seats
+        beliefs = [found.setdefault(name, package.create_rating()) for name in seats]
+        if len(set(seats)) == len(seats) > 1:
+            rated = package.rate([(belief,) for belief in beliefs], record.ranks)
+            found.update({name: belief for name, (belief,) in zip(seats, rated, strict=True)})
+    order_ = sorted(found, key=lambda name: (-round(package.expose(found[name]), 9), name))
+    return {name: (found[name].mu, found[name].sigma) for name in order_}

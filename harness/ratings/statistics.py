@@ -170,16 +170,21 @@ def place_ranges(bots: int, better: set[Pair]) -> list[tuple[int, int]]:
 Matrix = list[list[float]]
 
 
-def inverse_of(matrix: Matrix) -> Matrix:
-    """Return the inverse of a symmetric positive definite matrix, by its Cholesky factor."""
-    size = len(matrix)
+def cholesky(matrix: Matrix) -> Matrix:
+    """Return the rows of the lower Cholesky factor; the lower triangle of the matrix is enough."""
     factor: Matrix = []
     for i, given in enumerate(matrix):
         row: list[float] = []
         for j, other in enumerate(factor):
             row.append((given[j] - sum(map(mul, row, other))) / other[j])
-        row.append((given[i] - sum(map(mul, row, row))) ** 0.5)
+        row.append(sqrt(given[i] - sum(map(mul, row, row))))
         factor.append(row)
+    return factor
+
+
+def inverse_of(matrix: Matrix) -> Matrix:
+    """Return the inverse of a symmetric positive definite matrix, by its Cholesky factor."""
+    size, factor = len(matrix), cholesky(matrix)
     # The columns of the factor's inverse, each from its diagonal down.
     columns: Matrix = []
     for j in range(size):

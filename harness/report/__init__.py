@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.core.errors import StoreError, UnknownName, UsageError
+from harness.core.files import write_named_file
 from harness.core.game import Game
-from harness.core.plan import Format, Outcome
+from harness.core.plan import Format
 from harness.core.records import GameRecord
 from harness.output.outcome import FormatResults, format_results
 from harness.output.tables import short
 from harness.plugins.registry import Registry
 from harness.runs.setup import installed_games
-from harness.runs.store import RunFolder, write_whole
+from harness.runs.store import RunFolder
 
 # Bots whose matches a page leaves out, for example because they cheated.
 
@@ -26,12 +27,6 @@ def check_left_out(runs: Sequence[RunFolder], names: Iterable[str]) -> None:
     for name in names:
         if name not in entered:
             raise UnknownName("bot of this run" if len(runs) == 1 else "bot of these runs", name, entered)
-
-
-def left_out_of(run: RunFolder, names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of these bots that are in the run."""
-    entered = {entrant.name for entrant in run.info.entrants}
-    return tuple(name for name in dict.fromkeys(names) if name in entered)
 
 
 def without_bots(names: Sequence[str]) -> Callable[[GameRecord], bool]:
@@ -46,20 +41,31 @@ def left_out_sentence(names: Sequence[str], matches: int, left_out: int) -> str:
     return f"All matches of {named} are left out: {left_out:,} of {matches + left_out:,}."
 
 
-NEEDED = ("jinja2", "markupsafe", "matplotlib")
+NEEDED = ("jinja2", "markupsafe", "matplotlib", "PIL")
 
 
 class PageParts(NamedTuple):
-    """A run to be published, and the parts of its page."""
+    """A run, and what its page needs besides the records."""
 
     run: RunFolder
-    games: dict[str, Game[Any]]
-    results: FormatResults
+    games: Mapping[str, Game[Any]] = {}
+    results: FormatResults = FormatResults({}, "")
     """The outcome of the format; empty if matches are left out."""
-    problems: list[str]
+    problems: Sequence[str] = ()
     """Problems with these, in sentences."""
-    without: tuple[str, ...]
-    formats: Mapping[str, Format]
+    without: Sequence[str] = ()
+    """Bots whose matches are left out."""
+    formats: Mapping[str, Format] = {}
+    """They know which deals are still being played; without the run's format the records decide."""
+
+
+def page_parts(run: RunFolder, registry: Registry, without: Iterable[str]) -> PageParts:
+    """Return what the page of a run needs, `without` the matches of those of these bots that are in it."""
+    games, problems = installed_games(run, registry)
+    entered = {entrant.name for entrant in run.info.entrants}
+    gone = [name for name in dict.fromkeys(without) if name in entered]
+    results, more = (FormatResults({}, run.info.plan.format), []) if gone else format_results(run, registry)
+    return PageParts(run, games, results, [*problems, *more], gone, registry.formats)
 
 
 @contextmanager
@@ -77,23 +83,40 @@ def _making_pages() -> Iterator[None]:
         raise StoreError(f"Cannot write {error.filename or 'the page'}: {error.strerror or error}.") from error
 
 
-def write_report(
-    run: RunFolder,
-    games: dict[str, Game[Any]],
-    to: Path,
-    asked: Sequence[str] = (),
-    most: int | None = None,
-    outcomes: Mapping[str, Outcome] | None = None,
-    without: Sequence[str] = (),
-    formats: Mapping[str, Format] | None = None,
-) -> Path:
-    """Write the page of a run, with the `asked` matches and at most `most` others in its viewer, `without` the matches
-    of these bots. `formats` know which deals are still being played; without them the records decide."""
+def write_report(parts: PageParts, to: Path, asked: Sequence[str] = (), most: int | None = None) -> Path:
+    """Write the page of a run, with the `asked` matches and at most `most` others in its viewer."""
     with _making_pages():
         from harness.report.page import report  # needs libraries of the extra [report]
 
-        write_whole(to, report(run, games, asked, most, outcomes, without, formats).encode())
+        write_named_file(to, report(parts, asked, most).encode())
     return to
+
+
+DEFAULT_REPLAYS = 200
+"""Replays of each game and run that a site stores."""
+
+
+class SiteOptions(NamedTuple):
+    """What can be chosen when a site is published; what is None, or an empty `url`, stays as it was the last time."""
+
+    url: str = ""
+    """The address of the site, for its feeds and link previews."""
+    title: str | None = None
+    headline: str | None = None
+    """Folder of the run whose standing is on the front page; "" for the newest."""
+    next: str | None = None
+    """When the next update is due, as it is shown."""
+    replays: int = DEFAULT_REPLAYS
+
+
+NO_OPTIONS = SiteOptions()
+
+
+class Beside(NamedTuple):
+    """What a feature adds to a site: files by name, and the values of its templates by name."""
+
+    files: Mapping[str, bytes] = {}
+    pages: Mapping[str, Mapping[str, object]] = {}
 
 
 def publish(
@@ -101,20 +124,14 @@ def publish(
     registry: Registry,
     to: Path,
     without: Sequence[str] = (),
-    url: str = "",
-    beside: Callable[[], Mapping[str, bytes]] = dict,
+    options: SiteOptions = NO_OPTIONS,
+    beside: Callable[[], Beside] = Beside,
 ) -> list[str]:
     """Add runs to the site in a folder, `without` the matches of these bots, update its other pages, and return
-    problems. `url` is the address of the site, for its feed; `beside` makes further files."""
+    problems. `beside` makes further files and pages."""
     check_left_out(runs, without)
     with _making_pages():
         from harness.report.site import publish_runs  # likewise
 
-        return publish_runs([_prepared(run, registry, without) for run in runs], to, url, beside())
-
-
-def _prepared(run: RunFolder, registry: Registry, without: Sequence[str]) -> PageParts:
-    games, problems = installed_games(run, registry)
-    gone = left_out_of(run, without)
-    results, more = (FormatResults({}, run.info.plan.format), []) if gone else format_results(run, registry)
-    return PageParts(run, games, results, [*problems, *more], gone, registry.formats)
+        parts = [page_parts(run, registry, without) for run in runs]
+        return publish_runs(parts, to, registry, options, *beside())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from itertools import cycle
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 import matplotlib as mpl
@@ -20,13 +20,13 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from harness.core.table import Table
 from harness.output.columns import number
 from harness.output.leaderboard import pairwise_table, seats_table
-from harness.output.tables import NOTHING, cell_text, short
+from harness.output.tables import NOTHING, short
 from harness.ratings.leaderboard import Leaderboard, Standing
 from harness.ratings.skill import MU
 from harness.report.facts import Facts
+from harness.report.published import VersionPoint
 
 # SVG inside a page: its colours follow the light or dark theme of the page, and its text can be selected.
 
@@ -38,6 +38,8 @@ _VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)"}
 # Okabe and Ito's colours, which people with any kind of colour vision can distinguish, without those that are
 # invisible on white or on black.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+TEXT = 12
+"""Points of all texts: 11 pixels on a phone, where a figure is scaled down to its width."""
 WIDTH = 4.9
 """Inches: two figures fit side by side on a desktop, and one on a phone with readable text."""
 
@@ -49,10 +51,13 @@ _STYLE: dict[Any, Any] = {
     "axes.labelcolor": INK,
     "axes.spines.right": False,
     "axes.spines.top": False,
-    "axes.titlesize": 10,
+    "axes.titlesize": TEXT,
     "figure.facecolor": "none",
     "font.family": ["DejaVu Sans"],
-    "font.size": 9,
+    "font.size": TEXT,
+    "xtick.labelsize": TEXT,
+    "ytick.labelsize": TEXT,
+    "axes.labelsize": TEXT,
     "grid.color": FAINT,
     "grid.linewidth": 0.5,
     "legend.frameon": False,
@@ -145,9 +150,8 @@ def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
     met = {(row["bot"], row["against"]): _number(row["ahead"]) for row in pairwise_table(board).rows}
     if met:
         yield _heat_map(title, len(board.standings), bots[:MAX_HEAT_MAP_BOTS], met)
-    seats = seats_table(board)
-    if seats.rows:
-        yield _seats(title, seats)
+    if seats := seats_chart(title, seats_table(board).rows):
+        yield seats
     yield _scores(title, facts, bots)
     timed = [bot for bot in bots if (title, bot) in facts.pace and facts.pace[title, bot].typical.counts]
     if timed:
@@ -155,7 +159,7 @@ def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
 
 
 def _height(lines: int) -> float:
-    return 0.9 + 0.24 * max(lines, 4)
+    return 1.0 + 0.27 * max(lines, 4)
 
 
 def _name_lines(axes: Axes, bots: Sequence[str]) -> None:
@@ -206,9 +210,9 @@ def _curves(board: Leaderboard, points: Sequence[tuple[int, dict[str, float]]], 
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.xaxis.set_minor_formatter("")
-        axes.set_xlabel("matches, each step is ten times the last")
+        axes.set_xlabel("matches (\N{MULTIPLICATION SIGN}10 a step)")
         axes.set_ylabel("skill")
-        figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+        figure.legend(loc="outside lower center", ncols=2, fontsize=TEXT)
 
     summary = "The skills after the first matches of the schedule, each fitted to all matches up to there."
     if len(bots) > len(shown):
@@ -228,28 +232,28 @@ def _heat_map(title: str, field: int, bots: Sequence[str], met: Mapping[tuple[ob
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         values = [[float("nan") if share is None else share for share in row] for row in shares]
-        picture = axes.pcolormesh(values, cmap=_SCALE, vmin=0, vmax=1, edgecolors="none")
-        axes.set_xticks([place + 0.5 for place in range(len(bots))], [short(bot, 14) for bot in bots], rotation=90)
-        axes.set_yticks([place + 0.5 for place in range(len(bots))], [short(bot) for bot in bots])
+        axes.pcolormesh(values, cmap=_SCALE, vmin=0, vmax=1, edgecolors="none")
+        axes.set_aspect("equal")
+        axes.set_xticks([place + 0.5 for place in range(len(bots))], [short(bot, 12) for bot in bots], rotation=90)
+        axes.set_yticks([place + 0.5 for place in range(len(bots))], [short(bot, 16) for bot in bots])
         axes.invert_yaxis()
         axes.grid(visible=False)
         axes.tick_params(length=0)
         for side in axes.spines.values():
             side.set_visible(False)
-        if len(bots) <= MAX_NUMBERED_BOTS:
-            for row, line in enumerate(shares):
-                for column, share in enumerate(line):
-                    if share is not None:
-                        dark = sum(_SCALE(share)[:3]) < 1.5
-                        ink = "#ffffff" if dark else "#000000"
-                        axes.text(column + 0.5, row + 0.5, f"{share:.0%}", ha="center", va="center", color=ink, size=8)
-        bar = figure.colorbar(picture, ax=axes, ticks=(0, 0.5, 1), shrink=0.7, aspect=30)
-        assert bar.solids is not None, "a bar of a mesh has its colours"
-        bar.solids.set_rasterized(False)  # a rasterized part would be an embedded image, and the page has only SVG
-        bar.ax.set_yticklabels(("0%", "50%", "100%"))
-        bar.outline.set_visible(False)
+        unmet = [(x + 0.5, y + 0.5) for y, line in enumerate(shares) for x, share in enumerate(line) if share is None]
+        if unmet:  # the page shows through, with a dot
+            axes.plot(*zip(*unmet, strict=True), ".", color=FAINT, markersize=3)
+        for row, line in enumerate(shares):
+            for column, share in enumerate(line):
+                if share is not None and len(bots) <= MAX_NUMBERED_BOTS:
+                    dark = sum(_SCALE(share)[:3]) < 1.5
+                    ink = "#ffffff" if dark else "#000000"
+                    words = f"{100 * share:.0f}"
+                    axes.text(column + 0.5, row + 0.5, words, ha="center", va="center", color=ink, size=TEXT)
 
-    summary = "How often the bot of the row finishes ahead of the bot of the column; a tie is half of one."
+    summary = "How often the bot of the row finishes ahead of the bot of the column, in percent: orange "
+    summary += "more than half, purple less, a dot where they never met. A tie is half of one."
     if field > len(bots):
         summary += f" The best {len(bots)} of {field} bots are drawn."
     rows = [
@@ -257,31 +261,68 @@ def _heat_map(title: str, field: int, bots: Sequence[str], met: Mapping[tuple[ob
         for bot, row in zip(bots, shares, strict=True)
     ]
     name = f"{title}-pairs"
-    svg = draw(name, f"Who finishes ahead of whom, {title}", summary, 1.5 + 0.32 * len(bots), paint)
+    # As high as the cells need to be square beside the names, which take about 1.4 inches.
+    height = 1.3 + (WIDTH - 1.4) * min(1.0, len(bots) / 7)
+    svg = draw(name, f"Who finishes ahead of whom, {title}", summary, height, paint)
     return Chart(name, "Who finishes ahead of whom", summary, svg, ("bot", *bots), rows)
 
 
-def _seats(title: str, table: Table) -> Chart:
-    places = [(f"seat {row['seat']} of {row['players']}", row) for row in table.rows]
+def seats_chart(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart | None:
+    """Return the chart of the results of each seat, from rows of the table of seats; None without rows."""
+    if not rows:
+        return None
+    places = [(f"seat {row['seat']} of {row['players']}", row) for row in rows]
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         _name_lines(axes, [label for label, _ in places])
+        reached = [10.0]
         for place, (_, row) in enumerate(places):
-            value, low, high = (_number(row[f"ahead{part}"]) for part in ("", " low", " high"))
+            value, low, high = (_number(row.get(f"ahead{part}")) for part in ("", " low", " high"))
             if value is not None:
                 reach = None if low is None or high is None else [[100 * (value - low)], [100 * (high - value)]]
                 axes.errorbar(100 * value, place, xerr=reach, fmt="s", color=COLOURS[2], markersize=5)
+                reached += [abs(100 * end - 50) for end in (value, low, high) if end is not None]
         axes.axvline(50, color=INK, linewidth=0.8, linestyle=":")
-        axes.xaxis.set_major_formatter("{x:.0f}%")
+        # Never narrower than 40 to 60%: a difference of one in a hundred must not look like an advantage.
+        most = min(50.0, 10 * ceil(1.02 * max(reached) / 10))
+        axes.set_xlim(50 - most - 1, 50 + most + 1)
+        axes.set_xticks([50 - most, 50 - most / 2, 50, 50 + most / 2, 50 + most])
+        axes.xaxis.set_major_formatter("{x:.3g}%")
 
     summary = (
         "The share of the table that each seat finishes ahead of, with a 95% interval over deals; 50% is no advantage."
     )
     name = f"{title}-seats"
     svg = draw(name, f"Seat advantage, {title}", summary, _height(len(places)), paint)
-    cells = [[cell_text(value) for value in line] for line in table.cells]
-    return Chart(name, "Seat advantage", summary, svg, table.headers, cells)
+    cells = [(label, *(_share(row.get(f"ahead{part}")) for part in ("", " low", " high"))) for label, row in places]
+    return Chart(name, "Seat advantage", summary, svg, ("seat", "ahead of", "from", "to"), cells)
+
+
+def versions_chart(title: str, versions: Sequence[VersionPoint]) -> Chart:
+    """Return the chart of the skills of a bot's versions, the oldest on the left."""
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        places = range(len(versions))
+        axes.plot(places, [one.skill for one in versions], color=COLOURS[0], linewidth=1.2, alpha=0.6)
+        for place, one in enumerate(versions):
+            reach = None if one.low is None or one.high is None else [[one.skill - one.low], [one.high - one.skill]]
+            axes.errorbar(place, one.skill, yerr=reach, fmt="o", color=COLOURS[0], markersize=5)
+        shown = places[:: max(1, len(versions) // 8)]
+        axes.set_xticks(list(shown), [short(versions[place].bot, 14) for place in shown], rotation=30, ha="right")
+        axes.set_ylabel("skill")
+
+    summary = "The skill of each version in the newest run, with its 95% interval; the oldest is on the left."
+    rows = [(one.bot, f"{one.skill:.1f}", *(NOTHING if end is None else f"{end:.1f}" for end in (one.low, one.high)))
+            for one in versions]  # fmt: skip
+    name = f"{title}-versions-{versions[-1].bot}"
+    svg = draw(name, f"Versions, {title}", summary, 3.0, paint)
+    return Chart(name, "Versions", summary, svg, ("version", "skill", "from", "to"), rows)
+
+
+def _share(value: object) -> str:
+    return f"{value:.1%}" if isinstance(value, float) else NOTHING
 
 
 def _number(value: object) -> float | None:
@@ -323,7 +364,7 @@ def _pace(title: str, facts: Facts, bots: Sequence[str]) -> Chart:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
         _name_lines(axes, bots)
-        axes.set_xlabel("milliseconds, each step is ten times the last")
+        axes.set_xlabel("milliseconds (\N{MULTIPLICATION SIGN}10 a step)")
         axes.grid(visible=True, axis="x", which="major", color=FAINT)
 
     summary = (

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 
 import click
 
-from harness.cli.options import RUN, load_plugins, note, open_folder, open_together, results_option, without_option
+from harness.cli.options import (
+    RUN,
+    load_plugins,
+    note_warnings,
+    open_folder,
+    open_together,
+    results_option,
+    show,
+    without_option,
+)
+from harness.output.progress import shown_work
+from harness.plugins.features import PLAYABLE_PAGE, load_object
+from harness.report import DEFAULT_REPLAYS, SiteOptions, check_left_out, page_parts, publish, write_report
 
 # arena report.
 
 
-@click.command("report", short_help="Make one HTML page of a run: tables, charts, replays.")
+@click.command("report")
 @click.argument("runs", type=RUN, nargs=-1, required=True)
 @click.option("--match", "matches", multiple=True, metavar="ID", help="Show this match in the replay viewer too.")
 @click.option(
@@ -43,28 +57,47 @@ def report_command(
     arena report my-run --without cheater
     arena report monday tuesday --match monday/el-paso-3.1.2 --to week.html
     """
-    from harness.output.outcome import format_results
-    from harness.report import check_left_out, write_report
-    from harness.runs.setup import installed_games
-
     opened = open_together(results, runs, besides=left_out)
     if to is None and len(runs) > 1:
         raise click.UsageError("Several runs have no folder in common: say where the page goes with --to FILE.")
-    registry = load_plugins()
     check_left_out([opened], left_out)
-    games, problems = installed_games(opened, registry)
-    outcomes, more = (None, []) if left_out else format_results(opened, registry)
-    place = to or opened.folder / "report.html"
-    path = write_report(opened, games, place, matches, replays, outcomes, left_out, registry.formats)
-    for warning in [*problems, *more, *opened.warnings]:
-        note(f"Warning: {warning}")
-    click.echo(path)
+    registry = load_plugins()
+    with shown_work():
+        parts = page_parts(opened, registry, left_out)
+        path = write_report(parts, to or opened.folder / "report.html", matches, replays)
+    note_warnings([*parts.problems, *opened.warnings])
+    show(path)
 
 
 # arena publish.
 
 
-@click.command("publish", short_help="Make a web site of runs.")
+def site_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a site to a command, which gets them as `options`."""
+
+    @wraps(command)
+    def filled(
+        *args: object, url: str, title: str | None, headline: str | None, due: str | None, replays: int, **rest: object
+    ) -> None:
+        command(*args, options=SiteOptions(url, title, headline, due, replays), **rest)
+
+    choices = (
+        click.option("--url", metavar="BASE", default="",
+                     help="Where the site will be, for feeds and link previews; kept for the next time."),
+        click.option("--title", metavar="TEXT", help="What the site is called; kept for the next time."),
+        click.option("--headline", metavar="RUN",
+                     help="The run whose standing is on the front page; kept.  [default: the newest]"),
+        click.option("--next", "due", metavar="TEXT",
+                     help="When the next update is due, as it is to be shown; kept for the next time."),
+        click.option("--replays", type=click.IntRange(min=0), default=DEFAULT_REPLAYS, show_default=True, metavar="N",
+                     help="Store replays of N matches of each game: close ones, comebacks, upsets, faults."),
+    )  # fmt: skip
+    for option in reversed(choices):
+        filled = option(filled)
+    return filled
+
+
+@click.command("publish")
 @click.argument("runs", type=RUN, nargs=-1, required=True)
 @click.option(
     "--to",
@@ -72,34 +105,59 @@ def report_command(
     required=True,
     help="The folder of the site; runs that are there already stay.",
 )
+@site_options
+@click.option("--playable", is_flag=True, help="Add pages to play, check matches and write bots in the browser.")
 @click.option(
-    "--url", metavar="BASE", help="Where the site will be, for links in its feed; kept for the next time.", default=""
+    "--with-source",
+    multiple=True,
+    metavar="BOT",
+    help="With --playable: publish the source of this bot or game, so that one can play it. Bundled ones always are.",
+)
+@click.option(
+    "--runtime",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="With --playable: a folder with Pyodide.  [default: fetched once with npm and pip]",
 )
 @click.option("--together", metavar="NAME", help="Rate these runs together, and publish them as one of this name.")
 @without_option
 @results_option
 def publish_command(
-    runs: tuple[str, ...], to: Path, url: str, together: str | None, left_out: tuple[str, ...], results: Path
+    runs: tuple[str, ...],
+    to: Path,
+    options: SiteOptions,
+    playable: bool,
+    with_source: tuple[str, ...],
+    runtime: Path | None,
+    together: str | None,
+    left_out: tuple[str, ...],
+    results: Path,
 ) -> None:
-    """Make a web site of RUNS, ready for any web host: leaderboards, a page for each run and bot, a feed, badges, data.
+    """Make a web site of RUNS, ready for any web host: standings, every match, replays to watch, pages of bots and
+    games, feeds, badges, data.
 
-    Publishing again adds runs and keeps the old ones; a run that was published before is brought up to date.
+    Publishing again adds runs and keeps the old ones; a run that was published before is brought up to date, and its
+    stored replays stay.
 
     \b
     arena publish my-run --to site
-    arena publish monday tuesday --to site
+    arena publish monday tuesday --to site --title "Bots of the week" --headline tuesday
     arena publish monday tuesday --together week --to site
     arena publish my-run --to site --without cheater
     arena publish my-run --to site --url https://example.org/arena/
+    arena publish my-run --to site --playable --with-source my-bot.py
     """
-    from harness.report import publish
-
+    if (with_source or runtime) and not playable:
+        raise click.UsageError("--with-source and --runtime are about the pages that --playable adds.")
     if together is not None:
         if not together.strip(". ") or any(c in "/\\" or not c.isprintable() for c in together):
             raise click.UsageError(f"{together!r} cannot be the name of a page.")
         opened = [open_together(results, runs, together, besides=left_out)]
     else:
         opened = [open_folder(results, run) for run in runs]
-    for problem in publish(opened, load_plugins(), to, left_out, url):
-        note(f"Warning: {problem}")
-    click.echo(to / "index.html")
+    registry = load_plugins()
+    with shown_work():
+        if playable:  # first: the pages of the site link to it
+            load_object(PLAYABLE_PAGE)(to, registry, runtime, with_source)
+        problems = publish(opened, registry, to, left_out, options)
+    note_warnings(problems)
+    show(to / "index.html")

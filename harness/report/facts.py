@@ -1,22 +1,23 @@
-"""Figures for pages, gathered in one pass over the records: series, rates, highlights."""
+"""Figures for pages, gathered in one pass over the records: series, rates, form, faults."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import accumulate
 from typing import Any
 
 from harness.core.plan import Design, Plan
 from harness.core.records import GameRecord
-from harness.match.faults import FaultExample, FaultGroup, FaultGroups
 from harness.ratings.counts import GameCounts
 from harness.ratings.leaderboard import CountsByGame, Leaderboard
 from harness.ratings.skill import LiveFit
 from harness.report import without_bots
+from harness.report.picks import Picks
 from harness.runs.cache import StateClasses, replay_into
+from harness.runs.monitor import FaultExample, FaultGroup, FaultGroups
 from harness.runs.reader import ordered_results
 from harness.runs.standings import CountedRun, counts_of
 from harness.runs.store import RunFolder
@@ -93,77 +94,6 @@ class Histogram:
         sums = list(accumulate(self.counts[step] for step in steps))
         middle = (self.width - 1) / 2
         return [steps[bisect_left(sums, max(1, share * sums[-1]))] * self.width + middle for share in shares]
-
-
-# Matches worth watching: close ones, upsets, and those in which a bot failed.
-
-
-EACH = 2
-"""Maximum of matches for each game and reason."""
-SETTLED = 10
-"""Matches after which a bot's skill is known well enough to call its defeat an upset."""
-
-Candidate = tuple[float, int, str]
-"""Sort key of a match (the smallest is the most remarkable), its place in the schedule, its id."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """A match to be shown, and the reason: close, upset or fault."""
-
-    match: str
-    reason: str
-
-
-@dataclass(slots=True)
-class Picks:
-    """Selects a few matches worth watching from all matches of a run."""
-
-    _best: dict[tuple[str, str], list[Candidate]] = field(default_factory=dict)
-    _failed: set[tuple[str, str, str]] = field(default_factory=set)
-
-    def add(self, record: GameRecord, before: GameCounts | None, skills: Mapping[str, float]) -> None:
-        """Add a match; `before` has the counts of its game without it, `skills` those of an earlier fit."""
-        if record.faults:
-            for fault in record.faults:
-                how = record.game, record.seats[fault.seat], fault.kind
-                if fault.kind != "disqualified" and how not in self._failed and len(self._failed) < 1000:
-                    self._failed.add(how)  # one match per bot and kind of fault: the others would look the same
-                    self._keep(record, "fault", 0.0)
-            return
-        if len(record.scores) > 1:
-            first, second = sorted(record.scores, reverse=True)[:2]
-            self._keep(record, "close", (first - second) / max(1, abs(first)))
-        gap = _upset(record, before, skills)
-        if gap > 0:
-            self._keep(record, "upset", -gap)
-
-    def _keep(self, record: GameRecord, reason: str, value: float) -> None:
-        best = self._best.setdefault((record.game, reason), [])
-        if len(best) == EACH and (value, record.index) >= best[-1][:2]:
-            return
-        best.append((value, record.index, record.id))
-        best.sort()
-        del best[EACH:]
-
-    def chosen(self) -> Iterator[Pick]:
-        """Yield the selected matches, each once: the best of every game and reason, then the second best."""
-        seen = set()
-        for place in range(EACH):
-            for (_, reason), best in sorted(self._best.items()):
-                if place < len(best) and best[place][2] not in seen:
-                    seen.add(best[place][2])
-                    yield Pick(best[place][2], reason)
-
-
-def _upset(record: GameRecord, before: GameCounts | None, skills: Mapping[str, float]) -> float:
-    """Return by how much the best bot is better than the winner; 0 without a single winner or with too few matches."""
-    if before is None or record.ranks.count(1) != 1:
-        return 0.0
-    totals = before.totals
-    if not all(bot in skills and totals[bot].matches >= SETTLED for bot in record.seats):
-        return 0.0
-    return max(skills[bot] for bot in record.seats) - skills[record.seats[record.ranks.index(1)]]
 
 
 # All figures of the pages of a run, gathered in one pass over its records.

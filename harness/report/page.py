@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
 from typing import Any
 
 from harness.core.errors import ArenaError, UnknownName, UsageError
 from harness.core.game import Game
-from harness.core.plan import LEAGUE, Format, Outcome
-from harness.core.records import Event, GameRecord
-from harness.match.replay import Replay, stream
+from harness.core.plan import LEAGUE, Format
+from harness.core.records import GameRecord
 from harness.output.leaderboard import overall_tables
 from harness.output.tables import short
 from harness.ratings.leaderboard import Leaderboard
-from harness.report import left_out_sentence, without_bots
-from harness.report.charts import charts
+from harness.report import PageParts, left_out_sentence, without_bots
+from harness.report.faces import faces_script
 from harness.report.facts import Facts, facts_of
 from harness.report.parts import BoardPart, Script, asset, board_part, fill, outcome_parts, script, table_part
+from harness.report.scenes import ASKED, Scene, notes_of, scenes
+from harness.runs.reader import followed
 from harness.runs.scheduler import Schedule
 from harness.runs.store import RunFolder, RunInfo
 
@@ -30,7 +28,6 @@ from harness.runs.store import RunFolder, RunInfo
 
 
 LATER = "withheld"
-STILL_OPEN = "Its deal is still being played: it can be seen when all matches of that deal have ended."
 _TYPED = re.compile(r"(--seed(?:=|\s+))(?:'[^']*'|\S+)")
 _CALLED = re.compile(r"((?:\(|, )seed=)\d+")
 _NAMED = re.compile(r"(?i)(\bseed\s+)\d+")
@@ -97,233 +94,69 @@ def _incomplete_deals(run: RunFolder, seeds: set[int]) -> set[int]:
     return {seed for (seed, _, seats), matches in sets.items() if matches < seats}
 
 
-# Scenes: recorded matches for the replay viewer, with the view of every seat at each choice, compressed.
-
-
-MAX_SCENE_CHARS = 1_500_000
-"""Limit for the matches that Arena selects; matches named by the user are added in any case."""
-
-Frame = list[dict[str, object]]
-"""For each seat, the fields of its view that changed since the last frame."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """A match in the viewer."""
-
-    record: GameRecord
-    reason: str
-    packed: str
-    """Its data: compressed JSON as base64; "" if the match cannot be shown."""
-    trouble: str = ""
-    """The reason why it cannot be shown."""
-
-
-def scenes(
-    games: Mapping[str, Game[Any]], chosen: Iterable[tuple[GameRecord, str]], withheld: Collection[str] = ()
-) -> list[Scene]:
-    """Return the scenes of these matches, each chosen for a reason.
-
-    Matches that would make the page too large are left out, unless the user named them. Matches that are `withheld` are
-    left out too; if the user named one, its scene has the reason instead of data.
-    """
-    packed: list[Scene] = []
-    room = MAX_SCENE_CHARS
-    for record, reason in chosen:
-        if record.id in withheld:
-            packed += [Scene(record, reason, "", STILL_OPEN)] if reason == ASKED else []
-            continue
-        scene = _scene(games, record, reason)
-        if reason != ASKED:
-            room -= len(scene.packed)
-            if room < 0:
-                continue
-        packed.append(scene)
-    return packed
-
-
-ASKED = "asked for"
-"""Reason for matches that were named on the command line."""
-
-
-def _scene(games: Mapping[str, Game[Any]], record: GameRecord, reason: str) -> Scene:
-    game = games.get(record.game)
-    if game is None:
-        return Scene(record, reason, "", f"The game {record.game} is not installed here.")
-    try:
-        data = scene_data(game, record)
-    except ArenaError as error:
-        return Scene(record, reason, "", str(error))
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    # Without a time in the gzip header the same run always gives the same page.
-    return Scene(record, reason, base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode())
-
-
-def scene_data(game: Game[Any], record: GameRecord) -> dict[str, object]:
-    """Return the data of a match for the viewer; docs/report.md has the schema. Raise ReplayError if it cannot be
-    replayed."""
-    replay = Replay(game, record)  # a second replay in step with the stream: the stream has events but no views
-    head: dict[str, Any] = {}
-    texts: dict[int, str] = {}
-    steps: list[dict[str, object]] = []
-    frames: list[Frame] = []
-    before: Frame = [{} for _ in record.seats]
-    events: list[object] = []
-    for line in stream(game, record):
-        if line["type"] == "event":
-            events.append([line["to"], _sentence(game, line)])
-            continue
-        if line["type"] == "match":
-            head = line
-            continue
-        now = _views(replay)
-        frames.append([_changes(old, new) for old, new in zip(before, now, strict=True)])
-        before = now
-        steps.append({**_step(line, texts), "events": events})
-        events = []
-        if line["type"] == "choice":
-            replay.step()
-    return {
-        "id": record.id,
-        "game": record.game,
-        "title": game.title,
-        "seats": record.seats,
-        "figures": head["components"],
-        "drawn": bool(game.viewer_script()),
-        "texts": texts,
-        "steps": steps,
-        "frames": frames,
-        "end": {
-            "scores": record.scores,
-            "ranks": record.ranks,
-            "ending": record.ending,
-            "faults": [[fault.seat, fault.kind, fault.decision] for fault in record.faults],
-        },
-    }
-
-
-def _sentence(game: Game[Any], line: dict[str, Any]) -> str:
-    to = None if line["to"] == "all" else tuple(line["to"])
-    return game.event_text(Event(line["event"], line["data"], to))
-
-
-def _views(replay: Replay) -> Frame:
-    game, state = replay.game, replay.state
-    views = [state.view(seat) for seat in range(state.players)]
-    if game.viewer_script():
-        return [json.loads(game.view_to_json(view)) for view in views]
-    return [{"turn": state.seat, "phase": state.phase, "text": game.render(view)} for view in views]
-
-
-def _changes(old: dict[str, object], new: dict[str, object]) -> dict[str, object]:
-    return {key: value for key, value in new.items() if key not in old or old[key] != value}
-
-
-def _step(line: dict[str, Any], texts: dict[int, str]) -> dict[str, object]:
-    if line["type"] == "end":
-        return {}
-    for action in line["legal"]:
-        texts[action["code"]] = action["text"]
-    return {
-        "seat": line["seat"],
-        "kind": line["kind"],
-        "by": line["by"],
-        "decision": line["decision"],
-        "legal": [action["code"] for action in line["legal"]],
-        "taken": line["taken"],
-    }
-
-
 # The page of one run, in a single file.
 
 
 Games = Mapping[str, Game[Any]]
 
 
-def report(
-    run: RunFolder,
-    games: Games,
-    asked: Sequence[str] = (),
-    most: int | None = None,
-    outcomes: Mapping[str, Outcome] | None = None,
-    without: Sequence[str] = (),
-    formats: Mapping[str, Format] | None = None,
-) -> str:
+def report(parts: PageParts, asked: Sequence[str] = (), most: int | None = None) -> str:
     """Return the HTML page of a run.
 
-    It shows the matches `asked` for and at most `most` others (None: all that are worth watching). Matches of the bots
-    in `without` are left out. `formats` are needed to find out which deals are still being played.
+    It shows the matches `asked` for and at most `most` others (None: all that are worth watching). Raise UsageError if
+    a requested match is one of those that are left out.
     """
-    _check_asked(run, asked, without)
-    facts = facts_of(run, without)
-    shown = watched(run, games, facts, asked, most, formats)
-    boards = facts.counts.boards(run.info.end)
-    return render(run, games, facts, boards, shown, outcomes=outcomes, without=without, formats=formats)
-
-
-def _check_asked(run: RunFolder, asked: Sequence[str], without: Sequence[str]) -> None:
-    """Raise UsageError if a requested match is one of those that are left out."""
-    chosen = without_bots(without)
-    for record in run.chosen(asked).values() if asked and without else ():
+    chosen = without_bots(parts.without)
+    for record in parts.run.chosen(asked).values() if asked and parts.without else ():
         if not chosen(record):
-            raise UsageError(f"{record.id} is a match of a bot that is left out: leave out --match, or --without.")
-
-
-def render(
-    run: RunFolder,
-    games: Games,
-    facts: Facts,
-    boards: Sequence[Leaderboard],
-    shown: Sequence[Scene],
-    home: str = "",
-    links: Mapping[str, str] | None = None,
-    outcomes: Mapping[str, Outcome] | None = None,
-    without: Sequence[str] = (),
-    formats: Mapping[str, Format] | None = None,
-) -> str:
-    """Return the HTML page of a run from its facts.
-
-    `home` is the link to the site, `links` has the link of each bot, `outcomes` the format's result for each game,
-    `without` the bots whose matches were left out.
-    """
+            raise UsageError(f"{record.id} is a match of a bot that is left out.", fix="report-match")
+    facts = facts_of(parts.run, parts.without)
+    shown = watched(parts, facts, asked, most)
     return fill(
         "report.html",
-        _viewer(games, shown),
-        run=_about(run, facts),
-        warnings=[*_remarks(run, facts, without), *shown_warnings(run)],
-        boards=[*_board_parts(run, boards, facts, games), *(table_part(one) for one in overall_tables(boards))],
-        outcomes=outcome_parts(outcomes or {}),
-        scenes=[_Listed(scene, games.get(scene.record.game)) for scene in shown],
-        shown={scene.record.id for scene in shown},
-        faults=facts.faults.groups(),
-        fault_counts=facts.faults,
-        untold=_redacted_matches(run, facts, formats),
-        home=home,
-        links=links or {},
+        _viewer(parts.games, shown),
+        **page_values(parts, facts, facts.counts.boards(parts.run.info.end), {}),
+        scenes=[(scene, _result(scene.record, parts.games.get(scene.record.game))) for scene in shown],
+        files=dict.fromkeys([scene.record.id for scene in shown]),
     )
 
 
-def _redacted_matches(run: RunFolder, facts: Facts, formats: Mapping[str, Format] | None) -> set[str]:
+def page_values(
+    parts: PageParts, facts: Facts, boards: Sequence[Leaderboard], links: Mapping[str, str]
+) -> dict[str, object]:
+    """Return what the templates of a run's page need; `links` has the pages of bots."""
+    run, games = parts.run, parts.games
+    return {
+        "run": _about(run, facts),
+        "warnings": [*_remarks(run, facts, parts.without), *shown_warnings(run)],
+        "boards": [*_board_parts(run, boards, facts, games), *(table_part(one) for one in overall_tables(boards))],
+        "outcomes": outcome_parts(parts.results),
+        "titles": {"overall": "All games", **{name: game.title for name, game in games.items()}},
+        "faults": facts.faults.groups(),
+        "fault_counts": facts.faults,
+        "untold": _redacted_matches(parts, facts),
+        "links": links,
+    }
+
+
+def _redacted_matches(parts: PageParts, facts: Facts) -> set[str]:
     """Return the matches whose fault texts are hidden: a bot may have printed the cards in its hand."""
-    if run.info.finished:
+    if parts.run.info.finished:
         return set()
-    return still_open(run, formats or {}, run.chosen({group.first.match for group in facts.faults.groups()}).values())
+    failed = parts.run.chosen({group.first.match for group in facts.faults.groups()})
+    return still_open(parts.run, parts.formats, failed.values())
 
 
 def _board_parts(run: RunFolder, boards: Sequence[Leaderboard], facts: Facts, games: Games) -> Iterator[BoardPart]:
-    for board in boards:
+    # Imported here: `arena serve` uses this module without charts, and must work where matplotlib is not installed.
+    from harness.report.charts import charts
+
+    for board in followed(boards, "charts of games", lambda: len(boards)):
         game = games.get(board.title)
         yield board_part(board, list(charts(board, facts)), game.score_text if game else None, run.info.entrants)
 
 
-def watched(
-    run: RunFolder,
-    games: Games,
-    facts: Facts,
-    asked: Sequence[str],
-    most: int | None = None,
-    formats: Mapping[str, Format] | None = None,
-) -> list[Scene]:
+def watched(parts: PageParts, facts: Facts, asked: Sequence[str] = (), most: int | None = None) -> list[Scene]:
     """Return the scenes of the replay viewer: the matches `asked` for, then at most `most` that are worth watching.
 
     Deals that are still being played are withheld. Raise UnknownName if a requested match does not exist.
@@ -332,21 +165,14 @@ def watched(
     reasons = {**dict.fromkeys(asked, ASKED), **{pick.match: pick.reason for pick in picks}}
     if not reasons:
         return []
-    found = run.chosen(reasons)
+    found = parts.run.chosen(reasons)
     for match in asked:
         if match not in found:
-            raise UnknownName(f"match of {run.folder.name}", match, [pick.match for pick in facts.picks.chosen()])
-    withheld = still_open(run, formats or {}, found.values())
-    return scenes(games, [(found[match], reason) for match, reason in reasons.items()], withheld)
-
-
-class _Listed:
-    """An entry in the list of matches."""
-
-    def __init__(self, scene: Scene, game: Game[Any] | None) -> None:
-        self.record, self.reason = scene.record, scene.reason
-        self.packed, self.trouble = scene.packed, scene.trouble
-        self.result = _result(scene.record, game)
+            known = [pick.match for pick in facts.picks.chosen()]
+            raise UnknownName(f"match of {parts.run.folder.name}", match, known)
+    withheld = still_open(parts.run, parts.formats, found.values())
+    chosen = [(found[match], reason) for match, reason in reasons.items()]
+    return scenes(parts.games, chosen, withheld, notes_of(parts.run, found))
 
 
 def _result(record: GameRecord, game: Game[Any] | None) -> str:
@@ -360,7 +186,23 @@ def _viewer(games: Games, shown: Sequence[Scene]) -> Script:
         return script(asset("page.js"))
     played = {scene.record.game for scene in shown if scene.packed}
     boards = [f"{{\n{games[name].viewer_script()}\n}}" for name in sorted(played)]
-    return script(asset("drawing.js"), *boards, asset("viewer.js"), asset("page.js"))
+    return script(asset("drawing.js"), faces_script(), *boards, asset("viewer.js"), asset("page.js"))
+
+
+FRAME_HEIGHT = 720
+"""Height of a replay in a notebook, in pixels: a table, and what happened since the last step."""
+
+
+def match_frame(game: Game[Any], record: GameRecord) -> str:
+    """Return the replay viewer of one match as HTML for a notebook."""
+    [scene] = scenes({game.name: game}, [(record, ASKED)])
+    page = fill("notebook.html", _viewer({game.name: game}, [scene]), scene=scene)
+    # A page in a sandbox: styles and scripts of notebook and viewer cannot meet, and the notebook is safe from
+    # whatever other people have named their bots.
+    return (
+        f'<iframe title="Replay of {escape(record.id)}" srcdoc="{escape(page)}" sandbox="allow-scripts" '
+        f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 0"></iframe>'
+    )
 
 
 def _about(run: RunFolder, facts: Facts) -> dict[str, object]:

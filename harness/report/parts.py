@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -14,14 +15,16 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness._version import VERSION
+from harness.core.errors import LINES, printable
 from harness.core.plan import BracketEntry, BracketRound, Outcome
 from harness.core.table import Column, Table
 from harness.output.columns import ScoreText, duration
 from harness.output.leaderboard import leaderboard_table
 from harness.output.outcome import FINAL, BracketPlaces, bracket_table, is_tree
-from harness.output.tables import QUIET, as_text, short, visible
+from harness.output.tables import QUIET, as_text, escape_json, file_name, short
 from harness.plugins.entrants import BotInfo
 from harness.ratings.leaderboard import Leaderboard
+from harness.report.picks import closeness
 
 if TYPE_CHECKING:
     from harness.report.charts import Chart
@@ -228,27 +231,59 @@ def script(*sources: str) -> Script:
     return Script(_trusted(text), _trusted(f"'sha256-{digest}'"))
 
 
+def _json_block(text: str) -> Markup:
+    """Return JSON for a script element: escaped so that it cannot end the element."""
+    return _trusted(escape_json(text.encode()).decode().replace("<", "\\u003c"))
+
+
 def _trusted(text: str) -> Markup:
     """Return text marked as safe HTML; use it only for charts, styles and scripts that Arena generated."""
     return Markup(text)  # noqa: S704 - the only place where text is marked as safe
 
 
+BRIEF = ("place", "bot", "skill", "chance", "FAULTS")
+"""Columns of a leaderboard that a narrow screen shows; the others are behind a tap."""
+EXTRA = ("time", "mean rank", "sigma", "cautious")
+"""Columns that are behind a tap on any screen."""
+STYLES = ("style.css", "outcome.css", "viewer.css")
+
+
 @cache
 def page_environment(*packages: str) -> Environment:
     """Return the Jinja environment for the templates of this package and of other `packages`, which come first."""
+    from harness.report.faces import face_svg  # it reads its parts with `asset`
+
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(name, "assets") for name in (*packages, "harness.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        # Called with every value before it is escaped: no template needs to remember it.
+        finalize=lambda value: type(value)(printable(value, keep=LINES)) if isinstance(value, str) else value,
     )
-    environment.filters |= {"visible": visible, "short": short, "trusted": _trusted, "duration": duration}
+    environment.filters |= {
+        "short": short, "trusted": _trusted, "duration": duration, "closeness": closeness, "day": day,
+        "json_block": _json_block,
+    }  # fmt: skip
+    environment.globals |= {
+        "face": lambda bot: _trusted(face_svg(bot)), "bot_file": file_name, "brief": BRIEF, "extra": EXTRA,
+    }  # fmt: skip
     return environment
 
 
+def day(time: str) -> str:
+    """Return the day of a time of run.json; empty if it is invalid, because the file may have been edited."""
+    try:
+        found = datetime.fromisoformat(time)
+    except ValueError:
+        return ""
+    found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    return f"{found.day} {found:%B %Y}"
+
+
 def fill(template: str, page_script: Script, **values: object) -> str:
-    """Return the page rendered from a template with these values."""
+    """Return the page rendered from a template with these values; style and script are part of it."""
     page = page_environment().get_template(template)
-    style = asset("style.css") + asset("outcome.css")
+    style = "\n".join(map(asset, STYLES))
     return page.render(style=_trusted(style), script=page_script, version=VERSION, **values)

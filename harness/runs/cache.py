@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from array import array
 from collections import Counter, deque
@@ -11,14 +10,15 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from harness.core.errors import StoreError
+from harness.core.files import UserCache
 from harness.core.records import GameRecord, ReorderBuffer
-from harness.runs.reader import GAMES, MatchResult, ReadCursor, ordered_results
-from harness.runs.store import PART, RunFolder
+from harness.runs.reader import GAMES, UNREADABLE, MatchResult, ReadCursor, ordered_results
+from harness.runs.store import RunFolder
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -108,8 +108,11 @@ MIN_CACHED_BYTES = 16_000_000
 """Smallest games.jsonl that is worth caching: smaller ones are read in no time."""
 MIN_GROWTH = 1.1
 """Factor by which a file must have grown before its entry is written again."""
+ENTRIES = UserCache("runs")
 MAX_ENTRIES = 40
 """Entries that are kept, newest first."""
+MAX_ENTRY_BYTES = 1 << 30
+"""Largest entry that is read or written; some tens of megabytes hold a million records."""
 READ_BYTES = 1 << 20
 DIGEST_BYTES = sha256().digest_size
 
@@ -175,13 +178,13 @@ def save_states(run: RunFolder, cursor: ReadCursor, reducers: Sequence[Reducer])
     for reducer in reducers:
         state, due = pack_state(reducer.state(), reducer.classes), cursor.buffer.due
         entry = CacheEntry(_code_digest(), due, waiting, cursor.lines, cursor.size, digest, state)
-        _write_entry(_entry_path(run, reducer.name), entry)
+        _write_entry(_entry_name(run, reducer.name), entry)
 
 
 def worth_caching(run: RunFolder) -> bool:
     """Return whether a run is long enough, and read in schedule order."""
     try:
-        return (run.folder / GAMES).stat().st_size >= MIN_CACHED_BYTES and run.ordered() is None
+        return run.size() >= MIN_CACHED_BYTES and run.ordered() is None
     except OSError:
         return False
 
@@ -189,9 +192,9 @@ def worth_caching(run: RunFolder) -> bool:
 def load_cached(run: RunFolder, name: str, about: bytes = b"") -> Any:
     """Return the value that was saved for exactly these records and for what else it is `about`; None if there is
     none."""
-    with suppress(OSError, ValueError, msgspec.MsgspecError):
-        entry = _read_entry(_entry_path(run, name), about) if worth_caching(run) else None
-        if entry and (run.folder / GAMES).stat().st_size == entry.size and _hash_start(run, entry):
+    with suppress(OSError, ValueError, *UNREADABLE):
+        entry = _read_entry(_entry_name(run, name), about) if worth_caching(run) else None
+        if entry and run.size() == entry.size and _hash_start(run, entry):
             return unpack_state(entry.state, {})
     return None
 
@@ -200,26 +203,18 @@ def save_cached(run: RunFolder, name: str, value: object, digest: bytes, size: i
     """Save a value of plain types for records with this SHA-256 and size."""
     if worth_caching(run):
         entry = CacheEntry(_code_digest(about), 0, [], 0, size, digest, pack_state(value, {}))
-        _write_entry(_entry_path(run, name), entry)
+        _write_entry(_entry_name(run, name), entry)
 
 
-def cache_folder() -> Path:
-    """Return the folder of the entries; one that cannot exist if the user has no home."""
-    try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "arena" / "runs"
-    except RuntimeError:
-        return Path(os.devnull) / "arena"
-
-
-def _entry_path(run: RunFolder, name: str) -> Path:
-    return cache_folder() / f"{sha256(bytes(run.folder.resolve())).hexdigest()[:32]}.{name}"
+def _entry_name(run: RunFolder, name: str) -> str:
+    return f"{sha256(bytes(run.folder.resolve())).hexdigest()[:32]}.{name}"
 
 
 def _restore_all(run: RunFolder, reducers: Sequence[Reducer]) -> ReadCursor | None:
     """Restore all reducers to the same point of the file and return it; None if an entry is missing or not of this
     file."""
     try:
-        entries = [_read_entry(_entry_path(run, reducer.name)) for reducer in reducers]
+        entries = [_read_entry(_entry_name(run, reducer.name)) for reducer in reducers]
         first = entries[0]
         if first is None or any(entry is None or entry.digest != first.digest for entry in entries):
             return None
@@ -227,59 +222,44 @@ def _restore_all(run: RunFolder, reducers: Sequence[Reducer]) -> ReadCursor | No
         if hashed is None:
             return None
         states = [unpack_state(entry.state, its.classes) for entry, its in zip(entries, reducers, strict=True) if entry]
-    except (OSError, ValueError, msgspec.MsgspecError):
+    except (OSError, ValueError, *UNREADABLE):
         return None
     # Only now: if a state cannot be decoded, no reducer has been changed.
     for reducer, state in zip(reducers, states, strict=True):
-        reducer.restore(state)
+        try:
+            reducer.restore(state)
+        except Exception as error:  # other types than this code has written, and the reducer is half changed
+            path = ENTRIES.path / _entry_name(run, reducer.name)
+            path.unlink(missing_ok=True)
+            raise StoreError(f"{path} was not written by arena, and was deleted; try again.") from error
     buffer = ReorderBuffer(first.due, {result.index: result for result in first.waiting})
     return ReadCursor(first.lines, first.size, buffer, hashed)
 
 
-def _read_entry(path: Path, about: bytes = b"") -> CacheEntry | None:
-    """Return an entry; None if another user can write it, if it is damaged, or if other code wrote it."""
-    # O_NONBLOCK: opening a pipe that was put there must not wait for a writer.
-    with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-        found = os.fstat(file.fileno())
-        ours = not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
-        if not S_ISREG(found.st_mode) or not ours:
-            return None
-        data = file.read()
+def _read_entry(name: str, about: bytes = b"") -> CacheEntry | None:
+    """Return an entry; None if it is damaged, or if other code wrote it."""
+    data = ENTRIES.read(name, MAX_ENTRY_BYTES)
     if sha256(data[:-DIGEST_BYTES]).digest() != data[-DIGEST_BYTES:]:
         return None
     entry = _decoder.decode(data[:-DIGEST_BYTES])
-    return entry if entry.code == _code_digest(about) else None
+    sound = entry.size > 0 and entry.lines >= 0 and entry.due >= 0
+    return entry if sound and entry.code == _code_digest(about) else None
 
 
 def _hash_start(run: RunFolder, entry: CacheEntry) -> _Hash | None:
     """Return the hash of the start of games.jsonl if the entry was made from it, otherwise None."""
     hashed, left = sha256(), entry.size
-    with (run.folder / GAMES).open("rb") as file:
+    with run.files.open_to_read(GAMES) as file:
         while left and (chunk := file.read(min(READ_BYTES, left))):
             hashed.update(chunk)
             left -= len(chunk)
     return hashed if not left and hashed.digest() == entry.digest else None
 
 
-def _write_entry(path: Path, entry: CacheEntry) -> None:
+def _write_entry(name: str, entry: CacheEntry) -> None:
     data = msgspec.msgpack.encode(entry)
-    with suppress(OSError):  # no space, no home or no permission: the records are read again the next time
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
-        part.unlink(missing_ok=True)  # left by a killed process that had the same id
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-            file.write(sha256(data).digest())
-        part.replace(path)
-        for old in sorted(path.parent.iterdir(), key=_modified_at)[:-MAX_ENTRIES]:
-            old.unlink(missing_ok=True)
-
-
-def _modified_at(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # deleted by another process
-        return 0.0
+    if len(data) <= MAX_ENTRY_BYTES - DIGEST_BYTES:
+        ENTRIES.write(name, data + sha256(data).digest(), MAX_ENTRIES)
 
 
 @cache

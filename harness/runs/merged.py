@@ -168,6 +168,7 @@ def merge(runs: Sequence[RunFolder], name: str = "", besides: Collection[str] = 
         return once[0]
     _check_same_rules(once)
     check_same_bots(once, besides)
+    # The plan contains the seed: two runs with equal plans are parts of one schedule, not two samples.
     parts = all(run.info.plan == once[0].info.plan for run in once)
     called = " + ".join(dict.fromkeys(run.folder.resolve().name for run in once))
     merged = MergedRuns(once, _merged_info(once, parts), name or called, parts, besides)
@@ -254,6 +255,8 @@ def _merged_info(runs: Sequence[RunFolder], parts: bool) -> RunInfo:
     first = infos[0]
     ended = [info.finished for info in infos]
     if parts:
+        # Each part may lack matches that another one has. Whether they are complete together is counted where claims
+        # are made (`standings.py`).
         finished = max(infos, key=lambda info: info.finished)
         return replace(first, finished=finished.finished, records="", notes="", started=min(i.started for i in infos))
     entrants: dict[str, BotInfo] = {}
@@ -290,6 +293,7 @@ def _merged_plan(plans: Sequence[Plan]) -> Plan:
         for game in plan.games:
             old = games.get(game.name, game)
             games[game.name] = replace(old, entrants=tuple(dict.fromkeys((*old.entrants, *game.entrants))))
+    # The run with the weakest claims decides what may be claimed of all.
     design = max((plan.design for plan in plans), key=DESIGNS.index)
     deals = sum(plan.deals for plan in plans)
     return Plan(games=tuple(games.values()), deals=deals, seed=0, format=SEVERAL, design=design)

@@ -1,19 +1,27 @@
-"""Monitor a run: count, rate, time left, standings so far, faults and rounds, from the records as they come."""
+"""Monitor a run: count, rate, time left, standings so far, faults and rounds, from the records as they come.
+
+Also how long a run will take, by trial matches before it begins.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from time import monotonic
+from typing import NamedTuple
 
+from harness.core.options import MAX_DEALS
 from harness.core.plan import Design
-from harness.core.records import GameRecord
-from harness.executors.base import Executor
-from harness.match.faults import FaultGroups
+from harness.core.records import Fault, GameRecord, MatchSpec
+from harness.core.rng import Chance
+from harness.executors.base import Executor, Job, default_workers
+from harness.match.faults import cause_of
 from harness.ratings.counts import PairCounts
 from harness.ratings.skill import LiveFit
 from harness.runs.scheduler import Schedule
+from harness.runs.setup import first_deals
 
 # How long a run will take, estimated from what its matches have cost so far.
 #
@@ -28,10 +36,12 @@ MAX_COUNTED_MATCHES = 20_000
 """In a schedule of up to this length the seats of each bot are counted; in longer ones they are averaged."""
 MIN_PACE_MATCHES = 20
 """Matches after which the time before the first result, in which workers start, no longer counts."""
+RECENT_S, RECENT_MATCHES = 60.0, 50
+"""Rate and time left follow from the matches of this time, or from this number of matches if they took longer. A page
+that was opened late then shows the same as the terminal, which has seen the whole run; machines also get busy and idle
+again."""
 UNSEEN_SHARE = 0.25
 """There is no estimate in this share of the matches while some bot has not played: it may be a slow one."""
-RECENT_SHARE = 0.3
-"""This latest share of the time counts twice: machines get busy and idle again."""
 MAX_TABLES = 10_000
 """Tables (a game and its seats) whose costs are cached."""
 
@@ -47,7 +57,7 @@ class Workload:
     """Matches of all games together; None if unknown."""
     is_maximum: bool = False
     """Whether the total is only an upper limit."""
-    matches: Mapping[str, int] = field(default_factory=dict)
+    matches: Mapping[str, float] = field(default_factory=dict)
     """Matches of each game."""
     seats: Mapping[Seat, float] = field(default_factory=dict)
     """How often each bot plays in each game; the mean where results decide, or where there are too many to count."""
@@ -55,15 +65,15 @@ class Workload:
     """Rounds of each game in which rounds depend on results; None if their number is unknown."""
     design: Design = "fixed"
     """What results decide."""
+    is_estimate: bool = False
+    """Whether the total is estimated while the run is played."""
 
     @classmethod
     def of(cls, schedule: Schedule) -> Workload:
         """Return the workload of a schedule."""
-        plan, chosen = schedule.plan, schedule.format
-        counts = {game.name: chosen.count(game, plan) for game in plan.games}
-        matches = {name: count for name, count in counts.items() if count is not None}
+        plan, chosen, matches = schedule.plan, schedule.format, schedule.counts()
+        total = sum(matches.values()) if len(matches) == len(plan.games) else None
         rounds = {game.name: chosen.stages(game, plan) for game in plan.games} if chosen.adaptive else {}
-        total = sum(matches.values()) if len(matches) == len(counts) else None
         seats: dict[Seat, float] = {}
         if not chosen.adaptive and total is not None and total <= MAX_COUNTED_MATCHES:
             seats = dict(Counter([(spec.game, bot) for spec in schedule.matches() for bot in spec.seats]))
@@ -74,8 +84,16 @@ class Workload:
         return cls(total, any(count is None for count in rounds.values()), matches, seats, rounds, plan.design)
 
 
+class PacePoint(NamedTuple):
+    """What was done at some time since the start."""
+
+    when: float
+    work: float
+    matches: int
+
+
 class TimeLeft:
-    """Estimates when the last match of a run will end, from the matches that have ended."""
+    """The pace of a run, and when its last match will end, from the matches that have ended."""
 
     def __init__(self, workload: Workload, began: float) -> None:
         self.workload = workload
@@ -87,9 +105,9 @@ class TimeLeft:
 
     def restart(self, now: float) -> None:
         """Measure the pace from now on. Matches added before still say what matches cost."""
-        self._began, self._work, self._added = now, 0.0, 0
-        self._first: tuple[float, float] | None = None
-        self._past: deque[tuple[float, float]] = deque(maxlen=400)
+        self._now = self._start = PacePoint(now, 0.0, 0)
+        self._first: PacePoint | None = None
+        self._past: deque[PacePoint] = deque()
 
     def add_record(self, record: GameRecord, now: float) -> None:
         """Add a match that has ended."""
@@ -101,12 +119,17 @@ class TimeLeft:
             known[0] += 1
             known[1] += cost
             work += cost
-        self._work += work
-        self._added += 1
-        self._first = self._first or (now, self._work)
-        # Points are spaced by a share of the elapsed time, so that a limited number covers the recent part of it.
-        if not self._past or now - self._past[-1][0] > 0.005 * (now - self._began):
-            self._past.append((now, self._work))
+        before = self._now
+        self._now = PacePoint(now, before.work + work, before.matches + 1)
+        self._first = self._first or self._now
+        # Two points a second are exact enough, and more would fill memory.
+        if not self._past or now - self._past[-1].when >= RECENT_S / 120:
+            self._past.append(self._now)
+        while len(self._past) > 1 and self._is_old(self._past[1], now):
+            self._past.popleft()
+
+    def _is_old(self, point: PacePoint, now: float) -> bool:
+        return now - point.when >= RECENT_S and self._now.matches - point.matches >= RECENT_MATCHES
 
     def _table_costs(self, game: str, seats: tuple[str, ...]) -> list[list[float]]:
         """Return the entries of `_costs` for a table; cached, because the same tables come again."""
@@ -117,41 +140,162 @@ class TimeLeft:
             costs = self._tables[game, seats] = [self._costs.setdefault((game, bot), [0.0, 0.0]) for bot in seats]
         return costs
 
+    def _since(self, now: float) -> PacePoint:
+        """Return the point from which the pace is measured."""
+        if self._past and self._is_old(self._past[0], now):
+            return self._past[0]
+        return self._first if self._first and self._now.matches >= MIN_PACE_MATCHES else self._start
+
+    def rate(self, now: float) -> float:
+        """Return the matches per second of late."""
+        since = self._since(now)
+        return (self._now.matches - since.matches) / max(now - since.when, 1e-9)
+
     def seconds(self, now: float) -> float | None:
         """Return the seconds until the end; None if there is no estimate."""
         total = self.workload.total
-        if not self._work or total is None:
+        if not self._now.work or total is None:
             return None
         if self._matches.total() < UNSEEN_SHARE * total and not self.workload.seats.keys() <= self._costs.keys():
             return None
-        work = self._work_left()
-        start, done = self._first if self._first and self._added >= MIN_PACE_MATCHES else (self._began, 0.0)
-        pace = (self._work - done) / max(now - start, 1e-9)
-        since = now - RECENT_SHARE * (now - start)
-        recent = next(((when, did) for when, did in self._past if when >= since), None)
-        if recent and now > recent[0] and self._work > recent[1]:
-            pace = (pace + (self._work - recent[1]) / (now - recent[0])) / 2
-        return work / pace if pace > 0 else None
+        since = self._since(now)
+        pace = (self._now.work - since.work) / max(now - since.when, 1e-9)
+        return sum(self.work_by_game().values()) / pace if pace > 0 else None
 
-    def _work_left(self) -> float:
+    @property
+    def work(self) -> float:
+        """The cost of the matches since the pace is measured."""
+        return self._now.work
+
+    @property
+    def fewest_seats(self) -> float:
+        """The matches of the bot that has played least often in some game."""
+        return min([self._costs[seat][0] if seat in self._costs else 0.0 for seat in self.workload.seats], default=0.0)
+
+    def work_by_game(self, whole: bool = False) -> dict[str, float]:
+        """Return the work that is left of each game, or all of it."""
         games: dict[str, list[float]] = {}
         for (game, _), (seats, cost) in self._costs.items():
             sums = games.setdefault(game, [0.0, 0.0])
             sums[0] += seats
             sums[1] += cost
+        # For a game of which nothing has been played yet, the mean seat of all games is the best guess.
         usual = sum(cost for _, cost in games.values()) / sum(seats for seats, _ in games.values())
         means = {game: cost / seats for game, (seats, cost) in games.items()}
-        if self.workload.seats:
-            left = 0.0
-            for seat, total in self.workload.seats.items():
-                played, cost = self._costs.get(seat, (0.0, 0.0))
-                left += max(0.0, total - played) * (cost / played if played else means.get(seat[0], usual))
-            return left
+        found: dict[str, float] = {}
+        for seat, seats_in_all in self.workload.seats.items():
+            played, cost = self._costs.get(seat, (0.0, 0.0))
+            each = cost / played if played else means.get(seat[0], usual)
+            found[seat[0]] = found.get(seat[0], 0.0) + max(0.0, seats_in_all - (0.0 if whole else played)) * each
+        if found:
+            return found
         tables = sum(seats for seats, _ in games.values()) / max(1, self._matches.total())
-        return sum(
-            max(0, total - self._matches[game]) * means.get(game, usual) * tables
-            for game, total in self.workload.matches.items()
-        )
+        if not self.workload.matches:
+            return {"": max(0, (self.workload.total or 0) - self._matches.total()) * usual * tables}
+        return {
+            game: max(0, matches - (0 if whole else self._matches[game])) * means.get(game, usual) * tables
+            for game, matches in self.workload.matches.items()
+        }
+
+
+# How long a run will take before it is played, by matches of other deals that are played and thrown away.
+
+
+MIN_TRIAL_S, MAX_TRIAL_S = 2.0, 20.0
+"""When each bot has played MIN_TRIAL_SEATS trial matches, and two for each worker, workers have loaded the bots: from
+then on matches are timed, MIN_PACE_MATCHES of them and for the first time at least. No trial match begins after the
+second time."""
+MIN_TRIAL_SEATS = 4
+TRIAL_DEALS, MAX_TRIAL_MATCHES, MAX_SIMULATED_MATCHES = 1000, 8000, 1000
+"""Trial matches are chosen from a schedule with this many deals: from its first matches, fewer if their results have to
+be simulated."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeEstimate:
+    """How long matches take on this machine."""
+
+    idle: float
+    """Seconds in which not all workers play: while they start and load bots, and while the last matches end."""
+    each: Mapping[str, float]
+    """Seconds for each match of a game, with all workers busy."""
+    trial: float
+    """Seconds that the trial took."""
+
+    def seconds(self, matches: Mapping[str, float]) -> float:
+        """Return how long this many matches of each game take."""
+        return self.idle + sum([self.each[game] * count for game, count in matches.items()])
+
+    def deals_within(self, seconds: float, schedule: Schedule) -> int:
+        """Return the most deals of a schedule that are played in this time, the trial included; at least one."""
+        left, all_matches = seconds - self.trial, schedule.counts(MAX_DEALS)
+
+        def is_enough(deals: int) -> bool:
+            matches = schedule.counts(deals)
+            return self.seconds(matches) > left or matches == all_matches  # a ladder may have a maximum of matches
+
+        deals = first_deals(is_enough)
+        return deals if self.seconds(schedule.counts(deals)) <= left else max(1, deals - 1)
+
+
+def estimate_time(
+    schedule: Schedule, executor: Executor, workers: int | None, step: Callable[[], None]
+) -> TimeEstimate:
+    """Play trial matches with the executor of a run with this many workers, and return how long its matches take.
+
+    `step` is called after each. Raise KeyboardInterrupt if the executor should stop.
+    """
+    workload, specs = Workload.of(schedule), _trial_matches(schedule)
+    if workload.total is None:  # results decide when it ends: one match of each bot
+        matches = {game.name: len(game.entrants) / game.players for game in schedule.plan.games}
+        workload = Workload(matches=matches, seats=dict.fromkeys(workload.seats, 1.0))
+    began = monotonic()
+    costs = TimeLeft(workload, began)
+
+    def jobs() -> Iterator[Job]:
+        for spec in specs:
+            now = monotonic()
+            timed = warm and len(ended) > warm + MIN_PACE_MATCHES and now > ended[warm - 1] + MIN_TRIAL_S
+            if timed or now > began + MAX_TRIAL_S:
+                return
+            yield Job(spec)
+
+    busy = 1 if workers == 0 else workers or default_workers() or 1
+    warm, ended, work = 0, list[float](), [0.0]
+    with executor:
+        for record, *_ in executor.run(jobs()):
+            step()
+            ended.append(monotonic())
+            costs.add_record(record, ended[-1])
+            work.append(costs.work)
+            if not warm and costs.fewest_seats >= max(MIN_TRIAL_SEATS, 2 * busy):
+                warm = max(len(ended), busy)
+    if executor.should_stop():
+        raise KeyboardInterrupt
+    first = warm if warm and len(ended) > warm + MIN_PACE_MATCHES else busy if len(ended) > 3 * busy else 0
+    # Workers do not end their matches at the same time: the pace is that from the mean time of one match of each worker
+    # to that of another.
+    start = sum(ended[first - busy : first]) / busy if first else began
+    end = sum(ended[-busy:]) / max(1, len(ended[-busy:]))
+    pace = (work[-1] - work[first]) / max(end - start, 1e-9)
+    each = {game: all_work / workload.matches[game] / pace for game, all_work in costs.work_by_game(whole=True).items()}
+    idle = max(0.0, start - began - work[first] / pace) + (busy - 1) / 2 * max(each.values())
+    return TimeEstimate(idle, each, monotonic() - began)
+
+
+def _trial_matches(schedule: Schedule) -> list[MatchSpec]:
+    """Return matches of other deals than those of the run, in random order: first some of each bot."""
+    luck = Chance(schedule.plan.seed)
+    # Bots must not see the cards of the run in advance.
+    trial = schedule.with_deals(TRIAL_DEALS, luck.derive("trial"))
+    known = list(islice(trial.simulated(), MAX_SIMULATED_MATCHES if trial.adaptive else MAX_TRIAL_MATCHES))
+    seen: Counter[Seat] = Counter()
+    first, others = list[MatchSpec](), list[MatchSpec]()
+    for spec in luck.rng("trial").sample(known, len(known)):
+        needed = any(seen[spec.game, bot] < MIN_TRIAL_SEATS for bot in spec.seats)
+        seen.update((spec.game, bot) for bot in spec.seats)
+        (first if needed else others).append(spec)
+    return first + others
 
 
 # The standing while a run is played.
@@ -190,6 +334,118 @@ class RunningStanding:
         skills = {bot: mu[number] for bot, number in self._numbers.items()}
         # Rounded, so that bots with equal results are sorted by name in spite of rounding errors.
         return sorted(skills.items(), key=lambda one: (-round(one[1], 6), one[0]))
+
+
+# Groups of faults with one cause, for terminal, pages and notebooks
+
+
+MAX_FAULT_GROUPS = 60
+"""Maximum number of groups, so that bots which always fail in new ways do not fill memory."""
+MAX_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FaultExample:
+    """One fault of a group; ordered by schedule."""
+
+    index: int
+    """Position of the match in the schedule."""
+    match: str
+    seat: int
+    decision: int
+    detail: str = field(compare=False)
+    """Text of the fault."""
+
+
+@dataclass(slots=True)
+class FaultGroup:
+    """Faults of one bot in one game with one cause."""
+
+    bot: str
+    game: str
+    kind: str
+    cause: str
+    """Exception and line, phase of an illegal action, or exit of a process: not the bot's message."""
+    count: int = 0
+    examples: list[FaultExample] = field(default_factory=list)
+    """The first ones in the schedule."""
+
+    @property
+    def first(self) -> FaultExample:
+        """The first one in the schedule: the same for any number of workers."""
+        return self.examples[0]
+
+    def add(self, record: GameRecord, fault: Fault) -> None:
+        """Count one more fault."""
+        self.count += 1
+        if len(self.examples) < MAX_EXAMPLES or record.index < self.examples[-1].index:
+            one = FaultExample(record.index, record.id, fault.seat, fault.decision, fault.detail)
+            self.examples = sorted([*self.examples, one])[:MAX_EXAMPLES]
+
+
+class FaultGroups:
+    """Groups faults of matches added in any order, in bounded memory. Disqualifications are counted separately."""
+
+    def __init__(self, max_groups: int = MAX_FAULT_GROUPS) -> None:
+        self.max_groups = max_groups
+        self.by_bot: Counter[str] = Counter()
+        """Faults of each bot, of all causes."""
+        self.matches = 0
+        """Matches with a fault."""
+        self.disqualified: dict[str, str] = {}
+        """Bot -> why it was disqualified: a sentence without its subject."""
+        self.lost: Counter[str] = Counter()
+        """Matches that bots lost because they were disqualified."""
+        self.more = 0
+        """Faults that are in no group because there were too many causes."""
+        self._groups: dict[tuple[str, str, str, str], FaultGroup] = {}
+
+    @property
+    def total(self) -> int:
+        """All faults."""
+        return self.by_bot.total()
+
+    def add(self, record: GameRecord) -> None:
+        """Add the faults of a match."""
+        if not record.faults:
+            return
+        self.matches += bool(record.failures)
+        for fault in record.faults:
+            bot = record.seats[fault.seat]
+            if fault.kind == "disqualified":
+                self.disqualified.setdefault(bot, fault.detail)
+                self.lost[bot] += 1
+            else:
+                self.by_bot[bot] += 1
+                self._add_to_group(record, fault, bot)
+
+    def _add_to_group(self, record: GameRecord, fault: Fault, bot: str) -> None:
+        key = bot, record.game, fault.kind, cause_of(fault)
+        group = self._groups.get(key)
+        if group is None:
+            # Still counted for its bot, only without a group.
+            if len(self._groups) == self.max_groups:
+                self.more += 1
+                return
+            group = self._groups[key] = FaultGroup(*key)
+        group.add(record, fault)
+
+    def __iter__(self) -> Iterator[FaultGroup]:
+        return iter(self.groups())
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def __repr__(self) -> str:
+        lines = [f"{group.bot}: {group.cause}, {group.count} in {group.game}" for group in self]
+        return "\n".join([*lines, *(f"{bot} was {why}" for bot, why in self.disqualified.items())]) or "No faults."
+
+    def groups(self) -> list[FaultGroup]:
+        """Return the groups: bots with most faults first, then most frequent causes."""
+        return sorted(
+            self._groups.values(),
+            key=lambda group: (-self.by_bot[group.bot], group.bot, -group.count, group.first, group.cause),
+        )
 
 
 # The monitor behind the terminal's progress line, the live page and listeners.
@@ -233,6 +489,8 @@ class RunMonitor:
 
     def start(self, now: float | None = None) -> None:
         """Called when matches begin to be played: what was added so far says nothing about the rate."""
+        # A resumed run reads its earlier records in seconds: counted as played, they would promise an end that is far
+        # too early.
         self.earlier, self.began = self.done, monotonic() if now is None else now
         self._time_left.restart(self.began)
 
@@ -241,7 +499,9 @@ class RunMonitor:
         self.faults.disqualified[bot] = why
 
     def rate(self, now: float) -> float:
-        """Return the matches per second since the start."""
+        """Return the matches per second of late; of steps without records those since the start."""
+        if self._standings:
+            return self._time_left.rate(now)
         return (self.done - self.earlier) / max(now - self.began, 1e-9)
 
     def seconds_left(self, now: float) -> float | None:
@@ -250,6 +510,10 @@ class RunMonitor:
         if self._standings or total is None or not rate:
             return self._time_left.seconds(now)
         return max(0, total - self.done) / rate  # steps without records: all cost the same
+
+    def expect(self, total: int) -> None:
+        """Set the estimated number of matches of a run that has no fixed number."""
+        self.workload = self._time_left.workload = replace(self.workload, total=total, is_estimate=True)
 
     def round_text(self) -> str:
         """Return `"round 3 of 5"` for the game that is farthest behind; nothing where rounds need no results."""

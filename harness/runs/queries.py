@@ -157,6 +157,7 @@ class _Asked:
         failed = {fault.seat for fault in result.faults}
         scores = [(score, seat) for seat, score in enumerate(result.scores) if seat not in failed]
         ours = max((one for one in scores if self.bot in ("", result.seats[one[1]])), default=None)
+        # Pairs of score and seat, so that an equal score of another seat is not taken for ours.
         theirs = max((one for one in scores if one != ours), default=None)
         return abs(ours[0] - theirs[0]) if ours and theirs else None
 
@@ -172,6 +173,7 @@ class _Asked:
     def key(self) -> Callable[[MatchResult], tuple[float, int]]:
         """Return the sort key; schedule order breaks ties."""
         by = SORTS[self.query.sort or ("margin" if self.query.close else "schedule")](self)
+        # Negated keys instead of `reverse=True`: nsmallest has no such argument.
         sign = -1 if self.query.reverse else 1
         return lambda result: (sign * by(result), sign * result.index)
 

@@ -1,35 +1,60 @@
-"""Read games.jsonl: lines, results with or without actions, in schedule order or deal by deal."""
+"""Read games.jsonl: lines and their checksums, results with or without actions, in schedule order or deal by deal.
+
+A torn last line is left out with a warning; `runs/store.py` drops it when the run is continued.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from zlib import crc32
 
 import msgspec
 
 from harness.core.errors import StoreError
+from harness.core.files import Folder, cannot_read, limited_lines
 from harness.core.plan import Plan
-from harness.core.records import GameRecord, ReorderBuffer, in_schedule_order, same_place_error
+from harness.core.records import SUMMED, GameRecord, Int64, ReorderBuffer, in_schedule_order, same_place_error
 
 if TYPE_CHECKING:
     from hashlib import _Hash
 
     from harness.runs.store import RunFolder
 
+# Long work, for example reading all records. A command that shows progress follows it.
+
+
+Item = TypeVar("Item")
+Follower = Callable[[Iterable[Any], str, Callable[[], int]], Iterator[Any]]
+_followers: list[Follower] = []
+
+
+def followed(items: Iterable[Item], what: str, total: Callable[[], int]) -> Iterator[Item]:
+    """Yield the items. A command that shows progress counts `what` they are, of the number that `total` returns."""
+    return _followers[-1](items, what, total) if _followers else iter(items)
+
+
+@contextmanager
+def following(follower: Follower) -> Iterator[None]:
+    """Pass the work of this process to a follower, which must yield all items."""
+    _followers.append(follower)
+    try:
+        yield
+    finally:
+        _followers.remove(follower)
+
+
 # A line of games.jsonl: a JSON object whose last field is the checksum of all bytes before it.
 
 
 GAMES = "games.jsonl"
-SUMMED = b',"sum":"%08x"}'
-"""The end of a line that has a checksum: CRC-32 of all bytes before this, in eight hexadecimal digits."""
 SUM_NAME, SUM_SIZE = len(b',"sum":"'), len(SUMMED % 0)
 BUFFER_BYTES = 1 << 18
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -46,7 +71,7 @@ class MatchResult(GameRecord, frozen=True, kw_only=True, gc=False, rename={"acti
 class LinePlace(msgspec.Struct):
     """The place of a match in the schedule, and its deal."""
 
-    index: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+    index: Int64
     seed: int = 0
 
 
@@ -55,12 +80,6 @@ _decode_record = msgspec.json.Decoder(GameRecord).decode
 _decode_result = msgspec.json.Decoder(MatchResult).decode
 _decode_place = msgspec.json.Decoder(LinePlace).decode
 ACTIONS = b'"actions":'
-
-
-def with_sum(line: bytes) -> bytes:
-    """Return a JSON object in one line with its checksum as its last field."""
-    body = line[:-1]
-    return body + SUMMED % crc32(body)
 
 
 class RecordLine(NamedTuple):
@@ -115,7 +134,7 @@ class RecordLine(NamedTuple):
         except UNREADABLE as error:
             raise self._no_record(error) from error
         if not _fits_seats(record):
-            raise StoreError(f"{self.path}, line {self.number}: {record.id} does not fit its number of seats.")
+            raise StoreError(f"{self.path}, line {self.number}: {record.id} does not fit its seats.")
         return record
 
     def _no_record(self, error: Exception) -> StoreError:
@@ -123,9 +142,9 @@ class RecordLine(NamedTuple):
 
 
 def _fits_seats(record: GameRecord) -> bool:
-    """Return whether everything that is given by seat is there for each seat, and for no other."""
+    """Return whether everything that is given by seat is there for each seat, and for no other, and a seat is first."""
     seats = len(record.seats)
-    if not len(record.scores) == len(record.ranks) == len(record.decisions) == seats:
+    if not len(record.scores) == len(record.ranks) == len(record.decisions) == seats or 1 not in record.ranks:
         return False
     for times in (record.time, record.slowest, record.cpu):
         if times and len(times) != seats:
@@ -133,16 +152,19 @@ def _fits_seats(record: GameRecord) -> bool:
     return not record.faults or all(0 <= fault.seat < seats for fault in record.faults)
 
 
-def read_lines(path: Path, lines: int = 0, size: int = 0, warnings: list[str] | None = None) -> Iterator[RecordLine]:
-    """Yield the complete lines of a file after the first `lines`, which have `size` bytes.
+def read_lines(
+    folder: Folder, lines: int = 0, size: int = 0, warnings: list[str] | None = None
+) -> Iterator[RecordLine]:
+    """Yield the complete lines of games.jsonl after the first `lines`, which have `size` bytes.
 
     An incomplete last line is left out, with a sentence in `warnings`: its match was being written, or the process was
     killed, and then the match is played again.
     """
+    path = folder.path / GAMES
     try:
-        with path.open("rb", BUFFER_BYTES) as file:
+        with folder.open_to_read(GAMES, BUFFER_BYTES) as file:
             file.seek(size)
-            for number, data in enumerate(file, lines + 1):
+            for number, data in enumerate(limited_lines(file), lines + 1):
                 if not data.endswith(b"\n"):
                     torn = f"{path}, line {number}: the last line is torn and is left out."
                     if warnings is not None and torn not in warnings:
@@ -153,7 +175,17 @@ def read_lines(path: Path, lines: int = 0, size: int = 0, warnings: list[str] | 
     except FileNotFoundError:
         raise StoreError(f"{path} is missing: the run folder is damaged.") from None
     except OSError as error:
-        raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
+        raise cannot_read(path, error) from error
+
+
+def count_lines(folder: Folder, size: int = 0) -> int:
+    """Return the number of complete lines of games.jsonl after its first `size` bytes; 0 if it cannot be read."""
+    try:
+        with folder.open_to_read(GAMES, BUFFER_BYTES) as file:
+            file.seek(size)
+            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(BUFFER_BYTES), b""))
+    except OSError:
+        return 0
 
 
 class RecordDigest:
@@ -167,6 +199,7 @@ class RecordDigest:
 
     def add_line(self, index: int, line: bytes) -> None:
         """Add a line with its place in the schedule."""
+        # A digest of digests: lines that come too early are held as 32 bytes each, whatever their length.
         digest = sha256(line).digest()
         ready = self._buffer.add(index, digest)
         if ready is None:  # part of the digest, so that an added copy of a record does not go unnoticed
@@ -189,8 +222,8 @@ class RecordDigest:
 
 
 MAX_WAITING_RESULTS = 10_000
-"""Results that may wait in memory for earlier ones. Workers leave a few. If there are more, a match is missing or the
-file was sorted differently, and it is read by position instead."""
+"""Results that may wait in memory for earlier ones: a deal is played in random order. If there are more, a match is
+missing or the file was sorted differently, and it is read by position instead."""
 
 
 @dataclass(slots=True)
@@ -222,6 +255,7 @@ def ordered_results(
     `at_end` is called with the cursor at the end of the file, before results that wait for missing ones are yielded.
     Runs that are rated deal by deal are always read from the start.
     """
+    # Only these runs can have matches of one deal that do not follow each other.
     if (run.merged or run.info.plan.before) and (by_deal := run.ordered()) is not None:
         yield from by_deal
         return
@@ -275,10 +309,11 @@ def sorted_lines(
     last = (-1, -1)
     with ExitStack() as stack:
         paths = [run.folder / GAMES for run in runs]
-        files = [stack.enter_context(path.open("rb")) for path in paths]
+        files = [stack.enter_context(run.files.open_to_read(GAMES)) for run in runs]
         for at in order:
             folder, twice = folders[at], last == (folders[at], places[at])
             last = folder, places[at]
+            # A repeated place is an error even before `from_place`: the first of the two was already rated.
             if places[at] < from_place and not twice:
                 continue
             files[folder].seek(starts[at])

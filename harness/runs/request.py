@@ -11,23 +11,36 @@ import os
 import re
 import secrets
 import tomllib
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import has_magic
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from msgspec.structs import force_setattr
 
-from harness.core.action import Action
+from harness.core.action import MAX_TOML_BYTES, Action, parse_toml
 from harness.core.bot import Bot
 from harness.core.errors import ArenaError, StoreError, UnknownName, UsageError
-from harness.core.options import MAX_SEED, RunOptions, run_options
+from harness.core.files import UnreadableFile, link_leading_out, read_regular_file, write_named_file
+from harness.core.options import MAX_SEED, RunOptions, run_options, seconds_of
 from harness.executors.base import ClusterChoice
 from harness.plugins.discovery import NAME
-from harness.plugins.entrants import COMMAND_PREFIX, LIST_PREFIX, BotEntry, BotRef, moved_file, relocated
-from harness.plugins.trust import untrusted_reason
-from harness.runs.store import RUN, RunFolder, write_whole
+from harness.plugins.entrants import (
+    COMMAND_PREFIX,
+    LIST_PREFIX,
+    BotEntry,
+    BotRef,
+    files_of_pattern,
+    joined,
+    listed_texts,
+    moved_file,
+    relocated,
+)
+from harness.plugins.registry import load
+from harness.runs.store import RUN, RunFolder
 
 # Line and column of each key of a config file, so that a message about a mistake can name them.
 
@@ -49,7 +62,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilePlaces:
-    """The config file of a request: its values, and the line and column of each."""
+    """The config file or run.json of a request: its values, and the line and column of each in a config file."""
 
     path: str
     given: Mapping[str, Any] = dataclasses.field(repr=False)
@@ -57,7 +70,11 @@ class FilePlaces:
     places: Mapping[KeyPath, Place] = dataclasses.field(repr=False)
     """Places of fields and of their items; an item is found by its index in the request or by its key."""
     left_out: str = ""
-    """Warning that `isolate = 'off'` was ignored because the file is untrusted; empty if nothing was ignored."""
+    """Warning that `isolate = 'off'` was ignored, which only a user can ask for; empty if nothing was ignored."""
+
+    def names(self, request: object, field: str) -> bool:
+        """Return whether the value that the request has for this field comes from the file."""
+        return field in self.given and self._is_from_here(getattr(request, field), field, ())
 
     def blame(self, error: ArenaError, request: object, name: str, *item: str | int) -> None:
         """Prefix the message of an error with the place of the field or item that it is about.
@@ -65,6 +82,7 @@ class FilePlaces:
         The error stays as it is if the request has another value than the file: an option of the command line, for
         example, replaces what the file says.
         """
+        # An item without a place, such as a missing key, gets that of its field.
         place = self.places.get((name, *item)) or self.places.get((name,))
         if place is not None and self._is_from_here(getattr(request, name), name, item):
             error.args = (f"{place.of(self.path)} {error}",)
@@ -94,7 +112,8 @@ class RunRequest(RunOptions, frozen=True, kw_only=True):
     """
 
     file: FilePlaces | None = None
-    """The config file that the request was read from, if any, so that errors can name the line. For internal use."""
+    """The config file or run.json that the request was read from, if any: errors name the line, and Python files that
+    it names are untrusted. For internal use."""
 
     def __post_init__(self) -> None:
         # Callers may pass lists, mappings and paths. They are converted before the fields are checked, and
@@ -113,6 +132,7 @@ class RunRequest(RunOptions, frozen=True, kw_only=True):
             raise UsageError(f"The games of a run are names, not {self.games!r}.")
         for bot in (*self.bots, *self.candidates):
             check_bot(bot)
+        self._check_size()
         if self.cluster and self.workers == 0:
             raise self._refused(
                 "workers", "On a cluster the nodes play: workers=0 is not possible.", fix="cluster-workers"
@@ -122,7 +142,22 @@ class RunRequest(RunOptions, frozen=True, kw_only=True):
                 "ship", "Packages are shipped to the nodes of a cluster, and none is named.", fix="cluster"
             )
 
-    def _refused(self, name: str, why: str, fix: str) -> UsageError:
+    def _check_size(self) -> None:
+        given = [name for name in SIZES if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise self._refused(
+                given[1], "The length of a run is given once: by deals, a time, or matches of each bot."
+            )
+        if self.for_ is None:
+            return
+        try:
+            seconds_of(self.for_)
+        except UsageError as error:
+            raise self._refused("for_", str(error)) from None
+        if self.cluster:
+            raise self._refused("for_", "A run on a cluster cannot be planned by time: trial matches are played here.")
+
+    def _refused(self, name: str, why: str, fix: str = "") -> UsageError:
         error = UsageError(why, fix)
         if self.file is not None:
             self.file.blame(error, self, name)
@@ -139,11 +174,20 @@ class RunRequest(RunOptions, frozen=True, kw_only=True):
 
         A run is given by its folder or its run.json. Fields in `given` replace those of the file.
         """
-        return cls(**{**asked_in(Path(path)), **given})
+        return cls(**{**asked_in(Path(path)), **instead(given)})
 
     def save(self, path: str | Path, force: bool = False) -> None:
         """Write the request to a TOML file. Raise UsageError if the file exists, unless `force` is set."""
         write_event(self, Path(path), force)
+
+
+SIZES = ("deals", "for_", "matches_each")
+"""Fields that say how long a run is: one of them, if any, has a value."""
+
+
+def instead(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields that replace those of a file or another request: one that says how long a run is replaces all."""
+    return {**(dict.fromkeys(SIZES) if any(given.get(name) is not None for name in SIZES) else {}), **given}
 
 
 def check_bot(bot: Any) -> None:
@@ -167,7 +211,7 @@ def draw_seed(bits: int = MAX_SEED.bit_length()) -> int:
 # Writing a request as a TOML file.
 
 
-FIRST = ("games", "format", "players", "deals", "seed", "candidates")
+FIRST = ("games", "format", "players", *SIZES, "seed", "candidates")
 """Fields that are written first: they say what the run is. The others say how it is played."""
 TABLES = ("bots", "options")
 """Fields that are written separately, as a list of bots or as tables."""
@@ -180,16 +224,21 @@ def write_event(request: RunRequest, path: Path, force: bool = False, comment: s
 
     Raise UsageError if the file exists and `force` is not set, or if the request cannot be written as TOML.
     """
-    text = event_text(request, path, comment)
     if path.exists() and not force:
         raise UsageError(f"{path} exists already.", fix="overwrite")
     if not path.parent.is_dir():
         raise StoreError(f"Cannot write {path}: there is no folder {path.parent}.")
     try:
-        data = text.encode()
+        data = event_text(request, path, comment).encode()
     except UnicodeEncodeError as error:
         raise UsageError(f"Cannot write {path}: it would name something that is no text ({error}).") from None
-    write_whole(path, data)
+    write_named_file(path, data)
+
+
+def only_typed(request: RunRequest) -> list[str]:
+    """Return the fields of a request whose values no config file can have: they are typed for each run."""
+    cluster = request.cluster and not LOCAL_CLUSTER.fullmatch(request.cluster)
+    return [name for name, only in (("isolate", request.isolate == "off"), ("cluster", cluster)) if only]
 
 
 def event_text(request: RunRequest, path: Path, comment: str = COMMENT) -> str:
@@ -200,18 +249,19 @@ def event_text(request: RunRequest, path: Path, comment: str = COMMENT) -> str:
     plain, names = RunRequest(), {name: option.key for name, option in run_options(RunOptions).items()}
     order = [*FIRST, *(name for name in names if name not in (*FIRST, *TABLES))]
     seen = _Seen(path.parent)
-    told = {name: getattr(request, name) for name in order if getattr(request, name) != getattr(plain, name)}
-    for name, place in (("results", seen.move), ("cluster", seen.file)):
-        if name in told:
-            told[name] = place(str(told[name]))
-    if "candidates" in told:
-        told["candidates"] = [text for one in told["candidates"] for text in seen.bot(one)]
-    lines = [f"{names[name]} = {_value(value)}" for name, value in told.items()]
+    values = {name: getattr(request, name) for name in order if getattr(request, name) != getattr(plain, name)}
+    for name in only_typed(request):
+        del values[name]
+    if "results" in values:
+        values["results"] = seen.move(str(values["results"]))
+    if "candidates" in values:
+        values["candidates"] = [text for one in values["candidates"] for text in seen.bot(one)]
+    lines = [f"{names[name]} = {_value(value)}" for name, value in values.items()]
     entries = list(seen.entries(request.bots))
     simple = all(list(entry) == ["bot"] for entry in entries)
     if entries and simple:
         listed = "".join(f"    {_value(entry['bot'])},\n" for entry in entries)
-        lines.insert(1 if "games" in told else 0, f"bots = [\n{listed}]")
+        lines.insert(1 if "games" in values else 0, f"bots = [\n{listed}]")
     # Tables come last: in TOML, a key after the header of a table belongs to that table.
     blocks = [_table("[[bots]]", entry) for entry in entries if not simple]
     if request.options:
@@ -225,8 +275,14 @@ class _Seen:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.here = self.folder == Path.cwd()
+        self.installed = load().bots
 
     def move(self, place: str) -> str:
+        if not Path(place).resolve().is_relative_to(self.folder):
+            raise UsageError(
+                f"{place} is outside the folder {self.folder}: a config file can only name files below its folder.",
+                fix="save-above",
+            )
         return place if self.here or Path(place).is_absolute() else os.path.relpath(place, self.folder)
 
     def file(self, value: Any) -> Any:
@@ -238,19 +294,21 @@ class _Seen:
         if not isinstance(bot, str):
             shown = getattr(bot, "__name__", type(bot).__name__)
             raise UsageError(
-                f"{shown} was typed in Python, and a file cannot name it: put it into a .py file, and name that."
+                f"{shown} is a Python object, which no config file can name: put it into a .py file, and name that."
             )
-        return [bot] if self.here else relocated(bot, Path(), self.move)
+        moved = relocated(bot, Path(), self.move, self.installed)
+        # In a file a bare word is the name of an installed bot, so a folder gets a slash.
+        return moved if not self.here or BotRef.parse(bot, self.installed) != BotRef.parse(bot) else [bot]
 
     def entries(self, bots: Iterable[Any]) -> Iterator[dict[str, str]]:
         """Yield the content of one `[[bots]]` table for each bot."""
         for bot in bots:
             entry = bot if isinstance(bot, BotEntry) else BotEntry(bot)
-            told = {key: text for key, text in (("team", entry.team), ("author", entry.author)) if text}
+            people = {key: text for key, text in (("team", entry.team), ("author", entry.author)) if text}
             for text in self.bot(entry.bot):
                 ref = BotRef.parse(text)
-                named = bool(told and ref.alias) and ref.command is None
-                yield {**({"name": ref.alias} if named else {}), "bot": str(ref.unnamed) if named else text, **told}
+                named = bool(people and ref.alias) and ref.command is None
+                yield {**({"name": ref.alias} if named else {}), "bot": str(ref.unnamed) if named else text, **people}
 
 
 def _table(head: str, values: Mapping[str, Any]) -> str:
@@ -304,10 +362,12 @@ class _Scan:
         self.found: dict[KeyPath, int] = {}
         self._tables: dict[KeyPath, int] = {}
         """Index of the last item of each array of tables."""
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        """Where each line begins."""
 
     def place(self, position: int) -> Place:
-        start = self.text.rfind("\n", 0, position) + 1
-        return Place(self.text.count("\n", 0, position) + 1, position - start + 1)
+        line = bisect_right(self._starts, position)
+        return Place(line, position - self._starts[line - 1] + 1)
 
     def statements(self) -> None:
         table: KeyPath = ()
@@ -408,13 +468,16 @@ class _Scan:
 
 # Reading a config file: TOML whose keys are the fields of a RunRequest. Errors name the line and column.
 #
-# Paths are relative to the folder of the file, so that it can be moved together with its bots.
+# Paths are relative to the folder of the file, so that it can be moved together with its bots. The file may come from
+# anyone, and its owner does not say where it came from: it cannot run code in this process, turn isolation off, or name
+# files outside its folder.
 
 
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 BOT_KEYS = ("name", "bot", "options", "team", "author")
 """Keys of the table of a bot."""
 LISTS = ("games", "bots", "candidates")
+LOCAL_CLUSTER = re.compile(r"local:\d{1,6}")
 
 
 def asked_in(path: Path) -> dict[str, Any]:
@@ -422,11 +485,16 @@ def asked_in(path: Path) -> dict[str, Any]:
 
     A run is given by its folder or its run.json.
     """
-    if path.name == RUN or path.is_dir():
-        from harness.runs.resume import fields_of_run
+    if is_run(path):
+        from harness.runs.resume import fields_of_run  # that module imports this one
 
         return fields_of_run(run_at(path))
     return _EventFile(path).fields()
+
+
+def is_run(path: Path) -> bool:
+    """Return whether this is the folder of a run or its run.json, and no config file."""
+    return path.name == RUN or path.is_dir()
 
 
 def run_at(path: Path) -> RunFolder:
@@ -443,22 +511,23 @@ class _EventFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except FileNotFoundError:
+        if not os.path.exists(path):  # noqa: PTH110 - Path.exists raises for names that are too long
             raise UsageError(
                 f"There is no file {path}: it would be a TOML file that asks for a run.",
                 fix="" if path.suffix == ".toml" else "event-file",
-            ) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"Cannot read {path}: {error}.") from error
+            )
         try:
-            self.data = tomllib.loads(text)
+            text = read_regular_file(path, MAX_TOML_BYTES).decode("utf-8-sig")
+        except (UnreadableFile, UnicodeDecodeError) as error:
+            raise UsageError(f"Cannot read {path}: {error}.") from error
+        text = text.replace("\r\n", "\n")
+        try:
+            self.data = parse_toml(text)
             self.there = places_in(text)
         except tomllib.TOMLDecodeError as error:
             raise UsageError(_not_toml(path, text, str(error))) from error
         except RecursionError:
-            raise UsageError(f"{path} has brackets within brackets without end.") from None
+            raise UsageError(f"{path} has too many brackets inside each other.") from None
         self.places: dict[KeyPath, Place] = {}
         """Places of fields and items by their index in the request, which is not always that in the file."""
         folder = path.parent
@@ -490,19 +559,13 @@ class _EventFile:
             field = names[key]
             self.places[(field,)] = self.there[(key,)]
             read[field] = self._field(field, key, value)
-        left_out = self._left_out() if read.get("isolate") == "off" else ""
-        if left_out:
+        left_out = ""
+        if read.get("isolate") == "off":
             del read["isolate"]
+            where = self.there[("isolate",)].of(self.path)
+            left_out = f"{where} isolate = 'off' is ignored: a file cannot turn isolation off."
         read["file"] = FilePlaces(str(self.path), dict(read), self.places, left_out)
         return read
-
-    def _left_out(self) -> str:
-        """Return a warning if the file is untrusted and so cannot turn isolation off; empty if it is trusted."""
-        untrusted = untrusted_reason([self.path])
-        if not untrusted:
-            return ""
-        where = self.there[("isolate",)].of(self.path)
-        return f"{where} isolate = 'off' is ignored, because {untrusted}; say it yourself if you trust its bots."
 
     def _field(self, field: str, key: str, value: Any) -> Any:
         if field == "bots" and isinstance(value, dict | list):
@@ -515,9 +578,15 @@ class _EventFile:
                     raise UsageError(f"{key} is a list of names, not {value!r}.")
                 return self._list(field, value)
             run_options(RunOptions)[field].check(value, key)
-        if field in ("results", "cluster") and self.move is not None and value:
-            return self.move(value) if field == "results" else moved_file(value, self.start, self.move)
-        return value
+            if field == "cluster" and value and not LOCAL_CLUSTER.fullmatch(value):
+                # A function would run in this process, and so would what the scheduler of another user sends.
+                raise UsageError(
+                    f"A config file can only ask for a cluster on this machine (local:4), not for {value!r}.",
+                    fix="file-cluster",
+                )
+            if field == "results":
+                self._check_inside(value)
+        return self.move(value) if field == "results" and self.move is not None else value
 
     def _list(self, field: str, items: list[Any]) -> tuple[str, ...]:
         """Return the items of a list of games or candidates."""
@@ -564,7 +633,7 @@ class _EventFile:
                     BotEntry("", str(value))  # only to check the value while the place of its key is known
         with self.reading(*keys):
             if not table.get("bot"):
-                raise UsageError("Which bot is it? Say so: bot = 'NAME', a file, a folder, or 'cmd:COMMAND'.")
+                raise UsageError("The key bot is missing: bot = 'NAME', a file, a folder, or 'cmd:COMMAND'.")
             options = self._options(table.get("options", {}), keys)
             texts = self._moved(self._typed(table["bot"], table.get("name", ""), options))
             team, author = table.get("team", ""), table.get("author", "")
@@ -599,7 +668,52 @@ class _EventFile:
         return f"{name}={text}" if name else text
 
     def _moved(self, text: str) -> list[str]:
-        return [text] if self.move is None else relocated(text, self.start, self.move)
+        """Return the bots that a text names, one or the lines of a list; all their files are below the folder."""
+        found = []
+        for line in listed_texts(text, self.start, self._check_inside):
+            ref = BotRef.parse(line, start=self.start)
+            for place in self._matches(ref.place) if ref.place else ():
+                self._check_inside(place)
+            for word in ref.file_words():
+                self._check_word(word)
+            found.append(line if self.move is None else str(ref.moved(self.start, self.move)))
+        return found
+
+    def _matches(self, place: str) -> list[str]:
+        """Return the paths that a pattern matches; raise UsageError if expanding it would search outside the folder."""
+        parts = Path(place).parts
+        first = next((number for number, part in enumerate(parts) if has_magic(part)), len(parts))
+        if first < len(parts):
+            self._check_inside(".." if ".." in parts[first:] else str(Path(*parts[:first])))
+        return files_of_pattern(self.start, place)
+
+    def _check_word(self, word: str) -> None:
+        """Raise UsageError if a word names something outside the folder; a word that names nothing is fine."""
+        if os.path.lexists(self.start / word):
+            self._check_inside(word)
+        elif os.path.lexists(word):  # what is not in the folder of the file would be found from the current folder
+            self._check_inside(str(Path.cwd() / word))
+
+    def _check_inside(self, place: str) -> None:
+        """Raise UsageError if a path leads out of the folder of the file, by itself or by a link in it, or to a hidden
+        file."""
+        whole, home = self.start / place, self.start.resolve()
+        try:
+            there = whole.resolve()
+            outside = "" if there.is_relative_to(home) else place
+            # A bot's modules are those beside the file that a link leads to.
+            for one in (whole, there) if whole.is_symlink() else (whole,):
+                outside = outside or link_leading_out(one if one.is_dir() else one.parent, home)
+            # The folder may be the user's home, with keys and passwords.
+            if not outside and there.is_file() and re.search(r"(^|/)\.", there.relative_to(home).as_posix()):
+                raise UsageError(f"{place} is a hidden file, which a config file cannot name.", fix="file-hidden")
+        except (OSError, ValueError, RuntimeError) as error:  # a loop of links, or no valid name
+            raise UsageError(f"Cannot read {place!r}: {error}.") from error
+        if outside:
+            raise UsageError(
+                f"{outside} is outside the folder of {self.path}: a config file can only name files below its folder.",
+                fix="file-outside",
+            )
 
     def _option(self, value: Any, *keys: str | int, moving: bool = True) -> Any:
         """Check and return the value of an option of a game or a bot.
@@ -609,21 +723,13 @@ class _EventFile:
         with self.reading(*keys):
             if not isinstance(value, bool | int | float | str):
                 raise UsageError(f"The option {keys[-1]} is a text, a number, true or false, not {value!r}.")
+            if isinstance(value, str):
+                self._check_word(value)
         if keys[:-1] == ("options",):
             self.places[keys] = self.there[keys]
         if self.move is None or not moving or not isinstance(value, str):
             return value
         return moved_file(value, self.start, self.move)
-
-
-def joined(folder: Path, place: str) -> str:
-    """Return a path that is relative to `folder` as seen from the current folder.
-
-    It is normalized (`a/../b` becomes `b`) unless links would make that a different file.
-    """
-    whole = os.path.join(folder, place)  # noqa: PTH118 - a slash at the end stays
-    plain = os.path.normpath(whole)
-    return plain if os.path.realpath(plain) == os.path.realpath(whole) else whole
 
 
 def _not_toml(path: Path, text: str, said: str) -> str:

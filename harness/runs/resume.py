@@ -12,12 +12,12 @@ from msgspec.structs import asdict, replace
 
 from harness.core.errors import StoreError, UsageError
 from harness.core.options import DEFAULT_MOVE_TIME_S, DIGEST, RunOptions, resolve, run_options
-from harness.core.plan import LEAGUE, Plan
+from harness.core.plan import Plan
 from harness.core.records import Value
 from harness.plugins.discovery import shown
 from harness.plugins.entrants import BotEntry, BotInfo, Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry
-from harness.runs.request import RunRequest
+from harness.runs.request import FilePlaces, RunRequest
 from harness.runs.scheduler import Schedule
 from harness.runs.setup import (
     RunSetup,
@@ -28,7 +28,7 @@ from harness.runs.setup import (
     prepare,
 )
 from harness.runs.signing import SIGNATURE
-from harness.runs.store import RUN, RunFolder, RunInfo
+from harness.runs.store import RUN, RunFolder, RunInfo, refuse_era
 
 # Continuing a run with the rules and bots that are installed now.
 
@@ -57,12 +57,12 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False, noting: bool
 
 def restore(run: RunFolder, registry: Registry) -> RunSetup:
     """Return the schedule of a run with the rules and bots that are installed now, changed or not."""
-    refuse_era(run)
+    refuse_era(run, "run")
     for info in run.info.entrants:
         if info.ref.place and not Path(info.ref.place).exists():
             raise UsageError(
-                f"There is no file {info.ref.place}. Paths are those of the folder in which the run was begun: "
-                f"go on from there."
+                f"There is no file {info.ref.place}. Put the file back, or continue from the folder in which the run "
+                f"was begun."
             )
     entrants = {entrant.name: entrant for entrant in enter_again(run, registry, run.info.entrants)}
     games = configure_run(run, registry)
@@ -70,18 +70,14 @@ def restore(run: RunFolder, registry: Registry) -> RunSetup:
     return RunSetup(schedule, games, entrants, listeners=registry.listeners)
 
 
-def refuse_era(run: RunFolder) -> None:
-    """Raise UsageError if the run is an era of a league: only the league can play it."""
-    if run.info.plan.format == LEAGUE.name:
-        raise UsageError(f"{run.folder} is an era of a league and is played by the league.", fix="league-run")
-
-
 def enter_again(run: RunFolder, registry: Registry, entrants: Iterable[BotInfo]) -> list[Entrant]:
     """Return these bots of a run as they are installed now, with the contents of option files that the run recorded.
 
     The run may be untrusted, so lists and patterns in its references are not expanded and no other files are read.
+    Python files that it names are untrusted even if the user owns them: the user typed the name of the run, not theirs.
     """
-    return dataclasses.replace(registry, contents=run.info.files).entrants(info.ref for info in entrants)
+    named = dataclasses.replace(registry.for_names_in(RUN), contents=run.info.files)
+    return named.entrants(info.ref for info in entrants)
 
 
 def changes_since(info: RunInfo, setup: RunSetup) -> list[str]:
@@ -91,8 +87,8 @@ def changes_since(info: RunInfo, setup: RunSetup) -> list[str]:
         for plan in info.plan.games
         if setup.games[plan.name].version != plan.rules
     ]
-    told = (entrant_change(old, setup.entrants.get(old.name)) for old in info.entrants)
-    return changes + [change for change in told if change]
+    found = (entrant_change(old, setup.entrants.get(old.name)) for old in info.entrants)
+    return changes + [change for change in found if change]
 
 
 def entrant_change(old: BotInfo, new: Entrant | None) -> str:
@@ -143,6 +139,7 @@ def resume_run(
     asked = _asked(run, registry, wanted, late, entered)
     plan = run.info.plan
     changes = changes_since(run.info, setup)
+    # An interrupted extension was written to run.json before its first match: the same command then only continues.
     if replace(asked, before=plan.before) == plan:
         run.force(changes)
         return setup, known or ["The run is as large as that already."]
@@ -166,8 +163,8 @@ def resume_run(
     )
     entrants = {**setup.entrants, **{one.name: one for one in late}}
     unknown = unknown_games([(one.name, one.bot) for one in late], registry.games)
-    told = [*known, *unknown, *_told(run, plan, schedule.plan, setup.schedule.count(), schedule.count(), finished)]
-    return dataclasses.replace(setup, schedule=schedule, entrants=entrants), told
+    sentences = [*known, *unknown, *_changes_of(run, setup.schedule, schedule, finished)]
+    return dataclasses.replace(setup, schedule=schedule, entrants=entrants), sentences
 
 
 def _late(run: RunFolder, entered: list[Entrant]) -> tuple[list[Entrant], list[str]]:
@@ -212,7 +209,7 @@ def _asked(
     candidates = tuple(_late_candidates(plan, wanted.candidates, entered))
     name, _, rest = (wanted.format or plan.format).partition(":")
     if name != plan.format:
-        raise UsageError(f"{run.folder} is a {plan.format}, and stays one.", fix="same-format")
+        raise UsageError(f"{run.folder} is a {plan.format}; its format cannot change.", fix="same-format")
     settings, _ = resolve(name, registry.formats[name].options, {**plan.settings, **split_options(wanted.format, rest)})
     deals = plan.deals if wanted.deals is None else wanted.deals
     return replace(plan, games=games, deals=deals, candidates=(*plan.candidates, *candidates), settings=settings)
@@ -237,37 +234,38 @@ def _late_candidates(plan: Plan, asked: Sequence[str], entered: Sequence[Entrant
     return found
 
 
-def _told(run: RunFolder, old: Plan, new: Plan, before: int | None, after: int | None, finished: str) -> list[str]:
+def _changes_of(run: RunFolder, before: Schedule, after: Schedule, finished: str) -> list[str]:
     """Return sentences about how the run was extended, and what that means for its signature, seed and claims."""
-    matches = f": {after:,} matches instead of {before:,}" if before is not None and after is not None else ""
+    old, new, count, longer = before.plan, after.plan, before.count(), after.count()
+    matches = f": {longer:,} matches instead of {count:,}" if count is not None and longer is not None else ""
     parts = [f"{new.deals:,} deals instead of {old.deals:,}"] if new.deals != old.deals else []
     parts += [f"{name}={value}" for name, value in new.settings.items() if value != old.settings.get(name)]
     there = {name for game in old.games for name in game.entrants}
     joined = dict.fromkeys(name for game in new.games for name in game.entrants if name not in there)
     parts += [f"{', '.join(joined)} joined"] if joined else []
-    told = [f"The run is extended ({'; '.join(parts)}){matches}."]
+    sentences = [f"The run is extended ({'; '.join(parts)}){matches}."]
     if (run.folder / SIGNATURE).exists():
-        told.append(f"Its signature is no longer valid. Sign it again: arena sign {run.folder}")
+        sentences.append(f"Its signature is no longer valid. Sign it again: arena sign {run.folder}")
     if finished:
-        told.append("Pages of a finished run show its seed, and anyone who has it knows the new deals in advance.")
+        sentences.append("Pages of a finished run show its seed, and anyone who has it knows the new deals in advance.")
     if finished and new.design != "anytime":
-        told.append(
+        sentences.append(
             "The error rate of 5 in 100 holds if the length of a run is chosen in advance. If you extend a run because "
             "no bots were separated, and look again, wrong claims become more frequent."
         )
-    return told
+    return sentences
 
 
 # The request of an existing run, so that it can be played again.
 
 
 def fields_of_run(run: RunFolder) -> dict[str, Any]:
-    """Return the fields of the RunRequest that a run was created by, including its seed.
+    """Return the fields of the RunRequest that a run was created by, including its seed and where they come from.
 
     The number of workers and the cluster are not part of a run, so they are not included. Raise UsageError if an option
     named a file: the run has its contents, but not its path.
     """
-    refuse_era(run)
+    refuse_era(run, "run")
     plan, limits = run.info.plan, asdict(limits_of_run(run))
     options: dict[str, Value] = {}
     unasked: set[str] = set()
@@ -281,10 +279,11 @@ def fields_of_run(run: RunFolder) -> dict[str, Any]:
             if options.setdefault(name, value) != value:
                 unasked.add(name)  # a default: a requested option has the same value in all games that declare it
     players = {game.players for game in plan.games}
+    # All settings, also defaults: a later version may have other defaults, and this must be the same run.
     settings = ",".join(f"{name}={_word(value)}" for name, value in plan.settings.items())
     if limits["move_time"] == DEFAULT_MOVE_TIME_S:
         del limits["move_time"]
-    return {
+    fields = {
         **limits,
         "games": tuple(game.name for game in plan.games),
         "bots": tuple(_entry(entrant, run) for entrant in run.info.entrants),
@@ -296,6 +295,7 @@ def fields_of_run(run: RunFolder) -> dict[str, Any]:
         "candidates": plan.candidates,
         "isolate": isolation_of_run(run),
     }
+    return {**fields, "file": FilePlaces(str(run.folder / RUN), fields, {})}
 
 
 def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list[str]]:
@@ -353,8 +353,8 @@ def _entry(entrant: BotInfo, run: RunFolder) -> str | BotEntry:
             f"{run.folder / RUN} cannot be turned into a config file: an option of {entrant.name} was a file, and the "
             f"run stores its content but not its path."
         )
-    told = entrant.team or entrant.author
-    return BotEntry(entrant.spec, entrant.team, entrant.author) if told else entrant.spec
+    is_credited = entrant.team or entrant.author
+    return BotEntry(entrant.spec, entrant.team, entrant.author) if is_credited else entrant.spec
 
 
 def _word(value: Value) -> str:

@@ -1,4 +1,4 @@
-"""Play the missing matches of a run, record them, and report events to listeners."""
+"""Play the missing matches of a run, record them, disqualify bots with too many faults, and report to listeners."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from harness.core.errors import PluginError, StoreError, UsageError
+from harness.core.errors import ArenaError, PluginError, StoreError, UsageError
 from harness.core.options import BotLimits
 from harness.core.records import Fault, GameRecord, MatchSpec
+from harness.core.table import Table
 from harness.executors.base import HERE, ClusterChoice, Executor, Job, Played, choose_executor
 from harness.plugins.bot_files import file_digest
 from harness.plugins.hooks import Listeners, RunStatus
 from harness.runs.monitor import RunMonitor, Workload
 from harness.runs.reader import GAMES, RecordDigest, is_rated_by_deal
-from harness.runs.scheduler import ResumedScheduler, ScheduleDiff, StaticScheduler, play_matches
-from harness.runs.setup import RunSetup, now
+from harness.runs.scheduler import ResumedScheduler, ScheduleDiff, StaticScheduler, in_play_order, play_matches
+from harness.runs.setup import RunSetup
 from harness.runs.standings import PlayedCounts
-from harness.runs.store import LOGS, RunFolder
+from harness.runs.store import LOGS, RunFolder, now
 
 # Reports one run to listeners.
 
@@ -31,7 +32,7 @@ class RunEvents:
         info = run.info
         self._listeners, self._run, self._monitor, self._started = listeners, run, monitor, False
         self._status = RunStatus(
-            name=run.folder.name,
+            name=run.title,
             folder=str(run.folder),
             format=info.plan.format,
             games=tuple(game.name for game in info.plan.games),
@@ -52,11 +53,18 @@ class RunEvents:
             self.run_started(self._monitor.done - 1)
         self._listeners.match_finished(self._status_with(self._monitor.done), record)
 
-    def run_finished(self) -> None:
-        """Report that the run is no longer played, if it was."""
-        if self._started:
-            status = replace(self._status_with(self._monitor.done), finished=self._run.info.finished)
-            self._listeners.run_finished(status)
+    def run_finished(self, make_tables: Callable[[], Sequence[Table]] = tuple) -> None:
+        """Report that the run is no longer played, if it was, with the tables that `make_tables` returns."""
+        if not self._started:
+            return
+        tables: Sequence[Table] = ()
+        if self._listeners.has_plugins:
+            with suppress(ArenaError):  # a record is damaged, or none counts: the command reports that itself
+                tables = make_tables()
+        finished = self._run.info.finished
+        self._listeners.run_finished(
+            replace(self._status_with(self._monitor.done), finished=finished, tables=tuple(tables))
+        )
 
     def _status_with(self, matches: int) -> RunStatus:
         return replace(self._status, matches=matches)
@@ -78,20 +86,24 @@ def play_run(
     monitor: RunMonitor | None = None,
     cluster: ClusterChoice = HERE,
     listeners: Listeners | None = None,
+    make_tables: Callable[[RunFolder], Sequence[Table]] = lambda _run: (),
+    show_output: bool = False,
 ) -> bool:
     """Play the missing matches of a run under these limits; return whether it is complete.
 
     Problems with workers are added to the warnings of the run. `monitor` is given the executor, every record (earlier
     ones first), and the bots that are disqualified. Events are sent to `listeners`, which the caller closes, or by
-    default to the listeners among the installed plugins.
+    default to the listeners among the installed plugins; at the end they get the tables that `make_tables` returns.
+    What bots print goes to logs; with `show_output`, also to stderr.
     """
     with ExitStack() as stack:
         if listeners is None and setup.listeners:
             listeners = Listeners(setup.listeners)
             stack.push(partial(_close, listeners, run))
-        tournament = Tournament(run, setup, limits.max_faults, monitor, listeners)
+        tournament = Tournament(run, setup, limits.max_faults, monitor, listeners, make_tables)
         try:
-            executor = choose_executor(setup.roster, limits, workers, should_stop, run.folder / LOGS, cluster)
+            logs = run.folder / LOGS
+            executor = choose_executor(setup.roster, limits, workers, should_stop, logs, cluster, show_output)
             tournament.monitor.follow_executor(executor)
             stack.enter_context(executor)
         except UsageError:  # no worker, or not with these settings
@@ -99,8 +111,9 @@ def play_run(
             raise
         complete = tournament.play(executor)
     # Recorded like changes of a continued run: its records may be of two versions of a bot.
-    run.force(changes := list(_changed_meanwhile(setup)))
-    run.warnings += [f"{change}." for change in changes]
+    if changes := list(_changed_meanwhile(setup)):
+        run.force(changes)
+        run.warnings += [f"{change}." for change in changes]
     ours = [loss for loss in executor.losses if loss.seat is None]
     run.warnings += [f"a worker was lost in {loss.match}: it {loss.what}." for loss in ours[:MAX_LISTED]]
     if executor.given_up:
@@ -135,11 +148,13 @@ class Tournament:
         max_faults: int = 0,
         monitor: RunMonitor | None = None,
         listeners: Listeners | None = None,
+        make_tables: Callable[[RunFolder], Sequence[Table]] = lambda _run: (),
     ) -> None:
         """A bot is disqualified after `max_faults` faults (0: never)."""
         self.run, self.schedule, self.max_faults = run, setup.schedule, max_faults
         self.monitor = monitor or RunMonitor(Workload(self.schedule.count()), counts_only=True)
         self.events = RunEvents(listeners, run, self.monitor) if listeners else None
+        self._make_tables = partial(make_tables, run)
         self.out: dict[str, str] = {}
         """Why a bot is disqualified, by its name."""
         self.digest = RecordDigest()
@@ -150,10 +165,14 @@ class Tournament:
     def play(self, executor: Executor) -> bool:
         """Play what is missing of the plan; return whether it is complete."""
         try:
-            return self._play(executor)
-        finally:
+            complete = self._play(executor)
+        except BaseException:  # no tables: the user wants to stop at once, or they would fail again
             if self.events:
                 self.events.run_finished()
+            raise
+        if self.events:
+            self.events.run_finished(self._make_tables)
+        return complete
 
     def _play(self, executor: Executor) -> bool:
         run = self.run
@@ -185,7 +204,7 @@ class Tournament:
         if unknown:
             self._check_once(unknown)
             raise self._unknown_record(min(unknown))
-        return StaticScheduler(diff.missing(), self.schedule.plan.games)
+        return StaticScheduler(in_play_order(diff.missing()), self.schedule.plan.games)
 
     def _check_once(self, ids: Collection[str]) -> None:
         """Raise StoreError if one of these matches is recorded twice."""

@@ -1,14 +1,18 @@
-"""From a plan to matches: which matches can be played now, and which records they belong to."""
+"""From a plan to matches: seats rotate, rounds follow results, and records find their matches.
+
+Also the play loop of all runs (`play_matches`), and what is missing of a schedule (`ScheduleDiff`).
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from itertools import count, islice, zip_longest
+from itertools import count, groupby, islice, zip_longest
+from operator import attrgetter
 from typing import Any, Self
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from harness.core.errors import ArenaError, PluginError, UnknownName, UsageError
 from harness.core.options import MAX_SEED, resolve
@@ -49,6 +53,23 @@ class StaticScheduler:
     def outcome(self) -> dict[str, Outcome]:
         """Return an empty outcome for each game; {} until all matches were played."""
         return {game.name: Outcome() for game in self._games} if self._ended and not self._in_progress else {}
+
+
+MAX_SHUFFLED_MATCHES = 8 * BATCH_MATCHES
+"""A larger deal is shuffled in parts: results are rated in schedule order, and wait in memory for earlier ones."""
+
+
+def in_play_order(specs: Iterable[MatchSpec]) -> Iterator[MatchSpec]:
+    """Yield scheduled matches deal by deal, the tables and games of a deal in random order.
+
+    In schedule order the first bots would play most of their matches of a deal before the last ones begin, and
+    standings would be lopsided meanwhile.
+    """
+    for _, deal in groupby(specs, key=attrgetter("round")):
+        while part := list(islice(deal, MAX_SHUFFLED_MATCHES)):
+            # A table's seed is random and belongs to the run: no other luck is needed, and a resumed run goes on in the
+            # same order. Tables that are to be compared have the same seed, and stay together.
+            yield from sorted(part, key=attrgetter("seed"))
 
 
 class MultiGameScheduler:
@@ -282,24 +303,31 @@ def play_matches(
 # Records and the schedule that they should belong to: both are read once, side by side.
 
 
+MAX_GAP = 100_000
+"""Matches without a record before one with a record. A damaged record may be at any place of an endless schedule."""
+
+
 class ScheduleDiff:
     """Compares a schedule with its records. Both have nearly the same order, so only matches whose record has not come
     yet are held in memory, and those that are left in the end are missing."""
 
     def __init__(self, schedule: Iterable[MatchSpec]) -> None:
         self._specs = iter(schedule)
-        self._last_index = -1
+        self.last_index = -1
+        """The highest index of the schedule that was read."""
         self._late: dict[int, MatchSpec] = {}
 
     def matches_record(self, record: GameRecord) -> bool:
         """Return whether the record belongs to a match of the schedule that had no record before."""
         index = record.index
         # Read on in the schedule up to the place of the record. Matches that are passed wait for a later record.
-        while index > self._last_index:
+        if index > self.last_index + MAX_GAP:
+            return False
+        while index > self.last_index:
             spec = next(self._specs, None)
             if spec is None:
                 break
-            self._last_index = max(self._last_index, spec.index)
+            self.last_index = max(self.last_index, spec.index)
             if spec.index == index and belongs_to(record, spec):  # the usual case: records come in order
                 return True
             self._late[spec.index] = spec
@@ -326,22 +354,9 @@ def simulated_record(spec: MatchSpec, strengths: Mapping[str, float], luck: Chan
     """Return a record of bots whose performance is normally distributed about their strength (Thurstone's model)."""
     rng = luck.rng("rehearsal", spec.id)  # the name of a stream stays, so that simulations can be repeated
     scores = tuple(round(SCALE * rng.gauss(strengths.get(name, 0.0), 1.0)) for name in spec.seats)
+    ranks, decisions = ranks_of(scores), (0,) * len(spec.seats)
     return GameRecord(
-        id=spec.id,
-        index=spec.index,
-        set=spec.set,
-        game=spec.game,
-        rules="",
-        options=spec.options,
-        seed=spec.seed,
-        seats=spec.seats,
-        scores=scores,
-        ranks=ranks_of(scores),
-        ending="made up",
-        actions=(),
-        decisions=(0,) * len(spec.seats),
-        round=spec.round,
-        table=spec.table,
+        **asdict(spec), rules="", scores=scores, ranks=ranks, ending="made up", actions=(), decisions=decisions
     )
 
 
@@ -353,9 +368,6 @@ Place = tuple[tuple[int, int], tuple[int, ...]]
 NO_SET: Place = ((-1, -1), ())
 """Comes before every set."""
 
-Results = Callable[[Sequence[MatchSpec]], Sequence[GameRecord] | None]
-"""Returns the records of a list of matches, in its order; None to stop."""
-
 
 class Schedule:
     """The matches of a plan: a function of the plan and, in adaptive formats, of the results."""
@@ -365,21 +377,28 @@ class Schedule:
         if plan.format not in formats:
             raise UnknownName("format", plan.format, formats)
         self.format = formats[plan.format]
+        self.adaptive = self.format.adaptive
+        """Whether later matches depend on the results of earlier ones."""
         settings, _ = resolve(plan.format, self.format.options, plan.settings)
         # The design is stored in run.json: ratings need it, and the format may come from a plugin that is gone then.
         self.plan = replace(plan, settings=settings, design=self.format.design)
         _check(self.plan, self.format, formats)
 
-    @property
-    def adaptive(self) -> bool:
-        """Whether later matches depend on the results of earlier ones."""
-        return self.format.adaptive
+    def with_deals(self, deals: int, seed: int | None = None) -> Schedule:
+        """Return the schedule of the same plan with another number of deals, or also with another seed."""
+        plan = replace(self.plan, deals=deals, seed=self.plan.seed if seed is None else seed)
+        return Schedule(plan, {plan.format: self.format})
 
     def count(self) -> int | None:
         """Return the number of matches, or its maximum for a ladder; None if it depends on the results."""
-        counts = [self.format.count(game, self.plan) for game in self.plan.games]
-        known = [each for each in counts if each is not None]
-        return sum(known) if len(known) == len(counts) else None
+        counts = self.counts()
+        return sum(counts.values()) if len(counts) == len(self.plan.games) else None
+
+    def counts(self, deals: int | None = None) -> dict[str, int]:
+        """Return the number of matches of each game in which it is known; with this number of deals, if given."""
+        plan = self.plan if deals is None else replace(self.plan, deals=deals)
+        counts = {game.name: self.format.count(game, plan) for game in plan.games}
+        return {name: count for name, count in counts.items() if count is not None}
 
     def matches(self) -> Iterator[MatchSpec]:
         """Yield the matches of a plan that needs no results, in schedule order.
@@ -426,24 +445,6 @@ class Schedule:
     def _started(self, luck: Chance, plan: Plan) -> list[FormatRounds]:
         return [FormatRounds(game, plan, self.format, luck) for game in plan.games]
 
-    def follow(self, results: Results) -> Generator[list[MatchSpec], None, dict[str, Outcome]]:
-        """Yield the matches of any plan, list by list; `results` is called for the records of each list after it.
-
-        The generator returns the outcome of each game; {} if `results` gave up.
-        """
-        scheduler = self.scheduler()
-        while specs := scheduler.next_matches():
-            yield specs
-            records = results(specs)
-            if records is None:
-                return {}
-            # A wrong record here would silently give another schedule: better to stop.
-            expected, sent = [spec.id for spec in specs], [record.id for record in records]
-            assert expected == sent, f"records of {len(specs)} matches from {expected[0]} on must be in schedule order"
-            for record in records:
-                scheduler.add_result(record)
-        return scheduler.outcome()
-
     def outcomes(self, records: Iterable[GameRecord], *, ordered: bool = False) -> dict[str, Outcome]:
         """Return the outcome of these records by game; {} if there is none. `ordered`: they are in schedule order."""
         if self.format.track is not None:
@@ -483,9 +484,11 @@ class Schedule:
         if not self.adaptive:
             yield from self.matches()
             return
-        luck, known = Chance(self.plan.seed), strengths or {}
-        for specs in self.follow(lambda asked: [simulated_record(spec, known, luck) for spec in asked]):
+        luck, scheduler = Chance(self.plan.seed), self.scheduler()
+        while specs := scheduler.next_matches():
             yield from specs
+            for spec in specs:
+                scheduler.add_result(simulated_record(spec, strengths or {}, luck))
 
 
 class FormatRounds:
@@ -536,7 +539,7 @@ class FormatRounds:
                 yield one
             else:
                 self._last = self._check_set(one)
-                yield from self._rotated(one, index)
+                yield from one.matches(self.game, self._luck, index)
 
     def _check_kind(self, one: Any) -> None:
         if not isinstance(one, (DuplicateSet, MatchSpec)):
@@ -563,24 +566,6 @@ class FormatRounds:
         if not len(seating) == len(sitting) == game.players or not sitting <= self._entered:
             raise self.broken(f"{seating!r} are not {game.players} different bots of {game.name}")
 
-    def _rotated(self, duplicates: DuplicateSet, index: Iterator[int]) -> Iterator[MatchSpec]:
-        """Yield the matches of one duplicate set."""
-        game = self.game
-        name = f"{game.name}-{duplicates.group}.{duplicates.number}"
-        seed = self._luck.derive("deal", game.name, *duplicates.deal)
-        for turn, seats in enumerate(rotations(duplicates.seating), 1):
-            yield MatchSpec(
-                id=f"{name}.{turn}",
-                index=next(index),
-                set=name,
-                game=game.name,
-                options=game.settings,
-                seed=seed,
-                seats=seats,
-                round=duplicates.group,
-                table=duplicates.number,
-            )
-
     def broken(self, what: str) -> PluginError:
         """Return an error that names the format and its mistake."""
         return PluginError(f"The format {self._format.name} is broken: {what}.")
@@ -595,11 +580,6 @@ def attribute_errors(form: Format) -> Iterator[None]:
         raise
     except Exception as error:
         raise PluginError(f"The format {form.name} is broken: {type(error).__name__}: {error}.") from error
-
-
-def rotations(seating: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the seatings of a duplicate set: every bot sits once in every seat."""
-    return [(*seating[turn:], *seating[:turn]) for turn in range(len(seating))]
 
 
 def _check(plan: Plan, chosen: Format, formats: Mapping[str, Format]) -> None:

@@ -1,4 +1,4 @@
-"""Turn a request into everything that is needed to play it (plan, games, entrants), and estimate it for a dry run.
+"""Turn a request into everything that is needed to play it: plan, games, entrants; balance and length of its schedule.
 
 Also what a run folder says about its games and limits. `runs/resume.py` continues a run.
 """
@@ -6,15 +6,16 @@ Also what a run folder says about its games and limits. `runs/resume.py` continu
 from __future__ import annotations
 
 import platform
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import partial
 from importlib import import_module
 from itertools import count, islice, permutations
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from msgspec.structs import asdict, replace
@@ -22,20 +23,19 @@ from msgspec.structs import asdict, replace
 from harness._version import VERSION
 from harness.core.errors import ArenaError, PluginError, StoreError, UsageError
 from harness.core.game import Game
-from harness.core.options import BotLimits, run_options
+from harness.core.options import DEFAULT_DEALS, MAX_DEALS, BotLimits, run_options
 from harness.core.plan import LEAGUE, GamePlan, Plan
 from harness.core.records import GameRecord, Isolation, Value
 from harness.core.table import Table
 from harness.executors.base import Roster, SandboxLoader
-from harness.match.referee import play
-from harness.plugins.entrants import Entrant, check_distinct, split_options, unknown_games
+from harness.plugins.entrants import Entrant, check_distinct, is_confined, split_options, unknown_games
 from harness.plugins.features import Formats
 from harness.plugins.hooks import ListenerPlugin
 from harness.plugins.registry import Registry, load
-from harness.plugins.trust import is_confined, untrusted_reason
+from harness.plugins.trust import untrusted_reason
 from harness.runs.request import SAFE_BITS, RunRequest, draw_seed
 from harness.runs.scheduler import Schedule
-from harness.runs.store import RUN, RunFolder, RunInfo
+from harness.runs.store import RUN, RunFolder, RunInfo, now
 
 # Setup of a new run from a request, and of an existing run from its folder.
 
@@ -73,6 +73,8 @@ def installed(isolate: Isolation = "auto", strict: bool = False) -> Registry:
     or a command and have to be isolated are loaded in separate processes, even to read their names and options.
     """
     registry = load()
+    # Plugins were installed by the user and are loaded here. What is typed later, files and programs, goes through
+    # this.
     registry.outside = SandboxLoader(isolate)
     if registry.problems and strict:
         raise PluginError(" ".join(registry.problems))
@@ -83,51 +85,85 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
     """Return the setup of a new run. Raise an ArenaError that names the allowed values if the request is invalid."""
     # The order of checks is that of the messages: bots first, then games, seats, candidates and the format.
     # Plugins that failed to load are in the list already. Only problems with the bots of this request become warnings.
-    told = len(registry.problems)
+    known = len(registry.problems)
+    registry = _for_file(request, registry)
     by_default = sorted([name for name, offer in registry.bots.items() if offer.cls.by_default])
     entrants = _entered(request, registry, request.bots or by_default)
-    broken = registry.problems[told:]
+    broken = registry.problems[known:]
     unknown = unknown_games([(entrant.name, entrant.bot) for entrant in entrants], registry.games)
     if request.strict and (broken or unknown):
         raise UsageError(" ".join([*broken, *unknown]))
     configured = configured_games(request, registry)
-    plans = []
+    plans, unplayed = [], []
     for name, game in configured.items():
         field = tuple([entrant.name for entrant in entrants if entrant.plays(name)])
+        refused = [entrant.refusal(game) for entrant in entrants if entrant.consulted and not entrant.plays(name)]
         if len(field) < game.min_players and not request.games:
-            continue  # not requested by name, and too few bots can play it
+            # Not requested by name, and too few bots can play it. An author whose bot is made for it wonders why.
+            if request.bots and any(name in entrant.bot.games for entrant in entrants):
+                unplayed.append(
+                    f"{game.title} is not played: it needs {game.min_players} bots, and only {' and '.join(field)} "
+                    f"{'play' if len(field) > 1 else 'plays'} it."
+                )
+            continue
         with _blaming(request, "bots" if request.players is None else "players"):
             try:
                 seats = seats_for(game, request.players, field)
             except UsageError as error:
-                raise UsageError(" ".join([str(error), *unknown]), error.fix, **error.data) from None
+                raise UsageError(" ".join([str(error), *refused, *unknown]), error.fix, **error.data) from None
         plans.append(
             GamePlan(name=name, rules=game.version, settings=dict(game.settings), players=seats, entrants=field)
         )
     if not plans:
         raise UsageError("No game has enough bots to play it.", fix="bots")
-    idle = [e.name for e in entrants if not any(e.name in plan.entrants for plan in plans)]
-    if idle and request.bots:
-        why = f"{', '.join(idle)} cannot play {' or '.join(plan.name for plan in plans)}."
-        with _blaming(request, "bots", find=lambda: _item_named(idle[0], request, registry)):
-            raise UsageError(" ".join([why, *unknown]))
+    idle = [e for e in entrants if not any(e.name in plan.entrants for plan in plans)]
     candidates = tuple(_candidates(request, registry, entrants))
+    left_out = []
+    if idle and request.bots:
+        names = [e.name for e in idle]
+        why = f"{', '.join(names)} cannot play {' or '.join(plan.name for plan in plans)}"
+        if not _chosen_from_file(request):
+            refused = [e.refusal(configured[plan.name]) for e in idle if e.consulted for plan in plans]
+            with _blaming(request, "bots", find=lambda: _item_named(idle[0].name, request, registry)):
+                said = refused if len(idle) == 1 and refused else [f"{why}.", *refused]
+                raise UsageError(" ".join([*said, *unknown]))
+        left_out = [f"{why}; left out."]
+        entrants = [entrant for entrant in entrants if entrant not in idle]
+        candidates = tuple([name for name in candidates if name not in names])
     format_name, _, rest = request.format.partition(":")
     with _blaming(request, "format"):
         plan = Plan(
             games=tuple(plans),
-            deals=request.deals,
+            deals=request.deals or DEFAULT_DEALS,
             seed=draw_seed() if request.seed is None else request.seed,
             format=format_name,
             settings=dict(split_options(request.format, rest)),
             candidates=candidates,
         )
         schedule = Schedule(plan, bound_formats(plan, lambda: configured, registry.formats))
+        if request.for_ or request.matches_each:
+            check_length(schedule)
+        if request.matches_each:
+            schedule = schedule.with_deals(deals_for_matches(schedule, request.matches_each))
     by_name = {entrant.name: entrant for entrant in entrants}
-    warnings = [*broken, *unknown, *_guessable(request, entrants)]
+    warnings = [*broken, *unknown, *unplayed, *left_out, *_guessable(request, entrants)]
     if request.file is not None and request.file.left_out and request.isolate == "auto":
         warnings.append(request.file.left_out)
     return RunSetup(schedule, configured, by_name, warnings, listeners=registry.listeners)
+
+
+def _for_file(request: RunRequest, registry: Registry) -> Registry:
+    """Return the registry that enters the bots of a request: files that a config file or a run names are untrusted."""
+    file = request.file
+    if file is None or not (file.names(request, "bots") or file.names(request, "candidates")):
+        return registry
+    return registry.for_names_in(Path(file.path).name)
+
+
+def _chosen_from_file(request: RunRequest) -> bool:
+    """Return whether the bots are those of a config file and the games are not: some bots may be for other games."""
+    file = request.file
+    return bool(request.games) and file is not None and file.names(request, "bots") and not file.names(request, "games")
 
 
 def configured_games(request: RunRequest, registry: Registry) -> dict[str, Game[Any]]:
@@ -276,11 +312,10 @@ def seeded(request: RunRequest) -> RunRequest:
     return replace(request, seed=draw_seed()) if request.seed is None else request
 
 
-def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[RunFolder, RunSetup]:
-    """Create a run folder for the request and return it with its setup. `command` is recorded in run.json."""
-    setup = prepare(request, registry)
+def create_run(request: RunRequest, setup: RunSetup, command: str) -> RunFolder:
+    """Create a run folder for a request with this setup, and return it. `command` is recorded in run.json."""
     if request.isolate == "strict" and not request.cluster:  # bots of a cluster run are isolated by its nodes
-        from harness.isolation.doctor import require_enforcement
+        from harness.isolation.doctor import require_enforcement  # takes 14 ms, which only strict runs need
 
         with _blaming(request, "isolate"):
             require_enforcement()  # before the folder is created: a run that cannot be played leaves none behind
@@ -289,7 +324,7 @@ def create_run(request: RunRequest, registry: Registry, command: str) -> tuple[R
     # Everything was checked by now: what can be refused leaves no folder behind.
     run = RunFolder.create(folder, info_for(setup, command, asdict(request.limits)))
     run.warnings += setup.warnings
-    return run, setup
+    return run
 
 
 def run_folder(results: Path, name: str | None) -> Path:
@@ -297,6 +332,8 @@ def run_folder(results: Path, name: str | None) -> Path:
 
     Raise UsageError if `name` cannot be the name of a folder.
     """
+    if "\0" in str(results):
+        raise UsageError(f"{str(results)!r} cannot be the name of a folder.")
     if name is None:
         stamp = datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
         numbered = (results / (f"{stamp}-{number}" if number else stamp) for number in count())
@@ -331,11 +368,6 @@ def this_machine() -> dict[str, str]:
     }
 
 
-def now() -> str:
-    """Return the current time in the format of run.json."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def limits_of_run(run: RunFolder) -> BotLimits:
     """Return the limits of the bots of a run, from its run.json.
 
@@ -360,22 +392,19 @@ def isolation_of_run(run: RunFolder) -> Isolation:
     return "auto" if said == "off" else said
 
 
-_STRENGTH: Sequence[Isolation] = ("off", "auto", "on", "strict")
-
-
 def resumed_limits(run: RunFolder, given: Mapping[str, Any], force: bool = False) -> BotLimits:
     """Return the limits with which a run is continued: its own, except for those that are `given` now.
 
-    Raise UsageError if one differs from that of the run and `force` is not set. Stricter isolation is always allowed.
+    Raise UsageError if one differs from that of the run and `force` is not set. Isolation may always differ: matches
+    are the same with any.
     """
     # Other limits could give other results, and the run would be of two kinds of matches.
     begun = limits_of_run(run)
     other = {name: getattr(begun, name) for name, value in given.items() if value != getattr(begun, name)}
-    if "isolate" in other and _STRENGTH.index(given["isolate"]) >= _STRENGTH.index(begun.isolate):
-        del other["isolate"]
+    other.pop("isolate", None)
     if other and not force:
         shown = ", ".join(f"{name}={value!r}" for name, value in other.items())
-        raise UsageError(f"The run was begun with {shown}; leave that as it is.", fix="force")
+        raise UsageError(f"The run was started with {shown}, which cannot change.", fix="force")
     return replace(begun, **{"isolate": isolation_of_run(run), **given})
 
 
@@ -432,13 +461,11 @@ def game_of(run: RunFolder, registry: Registry, record: GameRecord) -> Game[Any]
     return games[record.game]
 
 
-# The dry run: the balance of a schedule, and how long it takes, from a few of its matches.
+# The balance of a schedule, and how many deals it needs.
 
 
 MAX_COUNTED_MATCHES, MAX_SIMULATED_MATCHES = 100_000, 10_000
 """Matches that tables of the balance count; fewer of adaptive formats, whose results have to be simulated."""
-MAX_TRIAL_MATCHES = 12
-MAX_TRIAL_S = 5.0
 
 
 def balance_tables(schedule: Schedule, most: int | None = None) -> Iterator[Table]:
@@ -466,19 +493,48 @@ def balance_tables(schedule: Schedule, most: int | None = None) -> Iterator[Tabl
         yield Table(title, head, rows)
 
 
-def seconds_per_match(schedule: Schedule, roster: Roster) -> float:
-    """Return the mean duration of a match on one core, measured by playing a few matches of the schedule."""
-    specs = list(islice(schedule.simulated(), 2000))
-    step = max(1, len(specs) // MAX_TRIAL_MATCHES)
-    spent, played = 0.0, 0
-    try:
-        for spec in specs[::step]:
-            seats = roster.seats(spec)  # not measured: it may start processes for isolated bots
-            began = perf_counter()
-            play(spec, roster.games[spec.game], seats)
-            spent, played = spent + perf_counter() - began, played + 1
-            if spent > MAX_TRIAL_S:
-                break
-    finally:
-        roster.close()
-    return spent / played
+def check_length(schedule: Schedule) -> None:
+    """Raise UsageError if the number of deals does not decide how many matches the schedule has."""
+    plan, form = schedule.plan, schedule.format
+    if form.adaptive and any(form.sizes(game, plan) is None for game in plan.games):
+        raise UsageError(
+            f"Results decide how many matches this {plan.format} has, so it cannot be planned by time or by matches of "
+            f"each bot."
+        )
+
+
+def deals_for_matches(schedule: Schedule, each: int) -> int:
+    """Return the deals with which each bot plays about this many matches of each game, or a few more.
+
+    Where results decide who plays, they are simulated with bots of equal strength.
+    """
+    deals, most = 1, MAX_SIMULATED_MATCHES if schedule.adaptive else MAX_COUNTED_MATCHES
+    # Twice: how many tables a deal has may depend on the number of deals, and over many deals samples are even.
+    for _ in range(2):
+        deals = first_deals(partial(_gives, schedule, _smallest_shares(schedule.with_deals(deals)), each))
+        if sum(schedule.counts(deals).values()) > most:
+            break
+    if deals == MAX_DEALS:
+        raise UsageError(f"No number of deals of this {schedule.plan.format} gives each bot {each:,} matches.")
+    return deals
+
+
+def _gives(schedule: Schedule, shares: Mapping[str, float], each: int, deals: int) -> bool:
+    """Return whether with this many deals a bot that plays in these shares of the matches plays `each` of them."""
+    counts = schedule.counts(deals)
+    return all(counts[game] * share >= each for game, share in shares.items())
+
+
+def _smallest_shares(schedule: Schedule) -> dict[str, float]:
+    """Return for each game the share of its matches in which the bot with the fewest matches plays."""
+    sat = Counter([(spec.game, bot) for spec in schedule.simulated() for bot in spec.seats])
+    counts, found = schedule.counts(), {}
+    for game in schedule.plan.games:
+        fewest = min([sat[game.name, bot] for bot in game.entrants])
+        found[game.name] = fewest / counts[game.name] if fewest else game.players / len(game.entrants)
+    return found
+
+
+def first_deals(is_enough: Callable[[int], bool]) -> int:
+    """Return the smallest number of deals that is enough; the largest possible one if none is."""
+    return 1 + bisect_left(range(1, MAX_DEALS), True, key=is_enough)

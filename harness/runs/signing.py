@@ -1,27 +1,28 @@
-"""Sign published runs and check their signatures.
+"""Sign published runs and leagues, and check their signatures.
 
-A signature covers run.json, every record, the notes of bots and all other files in the run folder, except for the logs
-of what bots printed.
+A signature covers every file in the folder, except for the logs of what bots printed: run.json, all records and the
+notes of bots; of a league its journal, the runs of all eras and the stored bots.
 """
 
 from __future__ import annotations
 
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from stat import S_ISREG
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from harness.core.errors import StoreError, UsageError
+from harness.core.files import Folder, cannot_read, cannot_write, write_whole
 from harness.plugins.discovery import shown
 from harness.runs.reader import GAMES, UNREADABLE
-from harness.runs.store import LOCK, LOGS, NOTES, RUN, RunFolder, cannot_write, digest_of_file, lock, write_whole
+from harness.runs.store import LOCK, LOGS, MAX_LOCK_BYTES, NOTES, RUN, RunFolder, digest_of_file, lock, refuse_era
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -30,7 +31,6 @@ SIGNATURE = "signature.json"
 KIND = "ed25519:"
 """Prefix of a public key in text form, so that it is not mistaken for other base64 data."""
 KEY_SIZE = 32
-LOCK_SIZE = 20
 NEEDED = "Signatures need a library that is not installed: pip install 'arena-harness[sign]'."
 
 RECORDS = "records"
@@ -55,22 +55,43 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
+class Signable:
+    """A folder that can be signed."""
+
+    files: Folder
+    kind: str
+    """What it holds: a run or a league. It is signed, too: the signature of one kind is not valid for the other."""
+    required: tuple[str, ...]
+    """Parts that every valid signature has."""
+    digests: Callable[[], dict[str, str]]
+    """Returns the digests of all parts that are signed, as they are now."""
+    aside: tuple[str, ...] = ()
+    """Folders that the signature does not cover."""
+
+
+@dataclass(frozen=True, slots=True)
 class SignatureFinding:
-    """The result of checking the signature of a run."""
+    """The result of checking the signature of a run or a league."""
 
     state: SignatureState
     key: str = ""
     signed: str = ""
     why: str = ""
     added: tuple[str, ...] = ()
-    """Files that were added to the run folder after it was signed."""
+    """Files that were added to the folder after it was signed."""
     aside: tuple[str, ...] = ()
-    """Folders of the run that signatures never cover."""
+    """Folders that signatures never cover."""
 
     @property
     def uncovered(self) -> tuple[str, ...]:
         """Parts of a valid run that could have been rewritten unnoticed, by recomputing all digests."""
         return (*self.added, *self.aside) if self.state == "good" else REWRITABLE
+
+    def is_fine(self, required: bool) -> bool:
+        """Return whether nothing is wrong with the signature; `required`: there is one, and it covers all files."""
+        if required:
+            return self.state == "good" and not self.added
+        return self.state in ("good", "unsigned", "not checked")
 
     def __str__(self) -> str:
         match self.state:
@@ -131,25 +152,37 @@ def sign_run(run: RunFolder, path: Path, when: str) -> Signature:
     The content on disk is signed. Raise UsageError if the run is not complete, and StoreError if its records are not
     those that it was finished with.
     """
-    key = _load(path)
-    with lock(run.folder):  # nothing may change between the check of the records and the signature
+    refuse_era(run, "sign")
+    with lock(run.files):  # nothing may change between the check of the records and the signature
         if not run.info.finished:
             raise UsageError(f"{run.folder} is not complete; sign it when all its matches are played.")
         for _ in run.records():
             pass  # reading checks every line, and raises an error for one that was changed
         if run.info.records != run.digest():
             raise StoreError(f"{run.folder} does not hold the records it was finished with: arena verify says more.")
-        parts = _parts(run)
-        signature = key.sign(signed_text(parts, when))
-        signed = Signature(_public_text(key), when, b64encode(signature).decode(), parts)
-        write_whole(run.folder / SIGNATURE, msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
+        return sign_folder(signable_run(run), path, when)
+
+
+def sign_folder(what: Signable, path: Path, when: str) -> Signature:
+    """Sign a folder with the private key in the file `path`; write and return the signature. The caller locks it."""
+    key, parts = _load(path), what.digests()
+    signature = key.sign(signed_text(what.kind, parts, when))
+    signed = Signature(_public_text(key), when, b64encode(signature).decode(), parts)
+    write_whole(what.files, SIGNATURE, msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
     return signed
 
 
-def signed_text(parts: Mapping[str, str], when: str) -> bytes:
+def signed_text(kind: str, parts: Mapping[str, str], when: str) -> bytes:
     """Return the bytes that are signed: the same for the same parts, in any order."""
     # The first line is a prefix with the purpose and the version of the format.
-    return b"arena run signature 2\n" + msgspec.json.encode({"parts": parts, "signed": when}, order="sorted")
+    head = f"arena {kind} signature 2\n".encode()
+    return head + msgspec.json.encode({"parts": parts, "signed": when}, order="sorted")
+
+
+def signable_run(run: RunFolder) -> Signable:
+    """Return what a signature of a run covers."""
+    aside = (f"{LOGS}/",) if run.files.has_file(LOGS) else ()
+    return Signable(run.files, "run", (RECORDS, RUN), partial(_parts, run), aside)
 
 
 def _parts(run: RunFolder) -> dict[str, str]:
@@ -161,51 +194,51 @@ def _parts(run: RunFolder) -> dict[str, str]:
     if not run.ends_whole():
         raise StoreError(f"{run.folder / GAMES} goes on after its last whole line: take the rest out.")
     # The notes have an entry even if there is no such file: notes that are added later make the signature bad.
-    found = {RECORDS: run.digest(), NOTES: digest_of_file(run.folder / NOTES)}
-    for path in _files(run.folder, besides=LOGS):
-        name = path.relative_to(run.folder).as_posix()
-        if name not in (GAMES, SIGNATURE) and not (name == LOCK and _is_lock(path)):
+    found = {RECORDS: run.digest(), NOTES: digest_of_file(run.files, NOTES)}
+    for name, digest in digests_of_files(run.files, [""]):
+        if name != GAMES:
             # A file called "records" must not replace the digest of the records.
-            found[f"./{name}" if name == RECORDS else name] = digest_of_file(path)
+            found[f"./{name}" if name == RECORDS else name] = digest
     return found
 
 
-def _files(folder: Path, besides: str = "") -> Iterator[Path]:
-    """Yield every file in a folder and its subfolders, except for the subfolder `besides`.
+def digests_of_files(folder: Folder, runs: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the digest of every file in a folder and its subfolders, except for its signature.
 
-    A link to a folder is yielded like a file and not followed.
+    `runs` are the names of the run folders in it, "" for the folder itself: their logs and lock files are not signed.
     """
+    starts = [f"{run}/" if run else "" for run in runs]
+    logs, locks = tuple(f"{start}{LOGS}/" for start in starts), {LOCK, *(f"{start}{LOCK}" for start in starts)}
     try:
-        for path in sorted(folder.iterdir()):
-            if path.is_symlink() or not path.is_dir():
-                yield path
-            elif path.name != besides:
-                yield from _files(path)
+        for name in folder.all_files():
+            if name == SIGNATURE or name.startswith(logs) or (name in locks and _is_lock(folder, name)):
+                continue
+            yield name, digest_of_file(folder, name)
     except OSError as error:
-        raise StoreError(f"Cannot read {folder}: {error.strerror or error}.") from error
+        raise cannot_read(folder.path, error) from error
 
 
-def _is_lock(path: Path) -> bool:
+def _is_lock(folder: Folder, name: str) -> bool:
     """Return whether this is a real lock file: empty or with a process id, as a process leaves it when it is killed."""
-    # Lock files are not signed, so no other content may pass as one. lstat does not follow links.
-    found = path.lstat()
-    if not S_ISREG(found.st_mode) or found.st_size > LOCK_SIZE:
+    # Lock files are not signed, so no other content may pass as one.
+    try:
+        return not (text := folder.read(name, MAX_LOCK_BYTES)) or text.isdigit()
+    except OSError:
         return False
-    return not (text := path.read_bytes()) or text.isdigit()
 
 
-def check_signature(run: RunFolder, trusted: Collection[str] = ()) -> SignatureFinding:
-    """Return whether a run is signed, with which key, and whether it has changed since then.
+def check_signature(what: Signable, trusted: Collection[str] = ()) -> SignatureFinding:
+    """Return whether a run or a league is signed, with which key, and whether it has changed since then.
 
     If `trusted` has keys, a valid signature with any other key has the state "other key".
     """
-    path = run.folder / SIGNATURE
+    path = what.files.path / SIGNATURE
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Signature)
+        found = msgspec.json.decode(what.files.read(SIGNATURE), type=Signature)
     except FileNotFoundError:
         return SignatureFinding("unsigned")
     except OSError as error:
-        raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
+        raise cannot_read(path, error) from error
     except UNREADABLE as error:
         return SignatureFinding("bad", why=f"{path} is no signature ({error})")
     try:
@@ -220,20 +253,20 @@ def check_signature(run: RunFolder, trusted: Collection[str] = ()) -> SignatureF
         return SignatureFinding("not checked", key, found.signed, NEEDED)
     try:
         Ed25519PublicKey.from_public_bytes(b64decode(key.removeprefix(KIND))).verify(
-            signature, signed_text(found.parts, found.signed)
+            signature, signed_text(what.kind, found.parts, found.signed)
         )
-        now = _parts(run)
+        now = what.digests()
     except (InvalidSignature, StoreError):
-        return SignatureFinding("bad", key, found.signed, f"the run is {_OTHER}")
-    # RECORDS and RUN are compared even if the signature lists neither: a signature without them is bad.
-    others = [name for name in {RECORDS: "", RUN: "", **found.parts} if found.parts.get(name) != now.get(name)]
+        return SignatureFinding("bad", key, found.signed, f"the {what.kind} is {_OTHER}")
+    # Required parts are compared even if the signature does not list them: a signature without them is bad.
+    listed = dict.fromkeys((*what.required, *found.parts))
+    others = [name for name in listed if name not in found.parts or found.parts[name] != now.get(name)]
     if others:
         verb = "are" if len(others) > 1 or RECORDS in others else "is"
         return SignatureFinding("bad", key, found.signed, f"{', '.join(map(shown, others))} {verb} {_OTHER}")
     added = tuple(map(shown, sorted(now.keys() - found.parts)))
     state: SignatureState = "other key" if trusted and key not in trusted else "good"
-    aside = (f"{LOGS}/",) if (run.folder / LOGS).is_dir() else ()
-    return SignatureFinding(state, key, found.signed, added=added, aside=aside)
+    return SignatureFinding(state, key, found.signed, added=added, aside=what.aside)
 
 
 def trusted_keys(asked: Iterable[str]) -> list[str]:

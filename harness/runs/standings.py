@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from harness.core.plan import LEAGUE, SEVERAL, Plan, ResultTracker, RunningClaims
 from harness.core.records import GameRecord, ReorderBuffer
@@ -13,7 +13,7 @@ from harness.plugins.features import FORMATS
 from harness.ratings.anytime import AnytimeClaims
 from harness.ratings.counts import CACHED_FIELDS, by_game
 from harness.ratings.leaderboard import CountsByGame, Leaderboard
-from harness.runs.cache import replay_into, save_states, worth_caching
+from harness.runs.cache import MIN_CACHED_BYTES, replay_into, save_states
 from harness.runs.reader import GAMES, MAX_WAITING_RESULTS, MatchResult, ReadCursor, ordered_results, rated_order
 from harness.runs.scheduler import Schedule
 from harness.runs.store import RunFolder
@@ -34,12 +34,14 @@ def boards_of(
     that seats finished ahead of, by match id. `whole` says that `records` are all records of their games.
     """
     plain = by is by_game and records is None and shares is None and chosen is None
+    # The process that played the run has counted every match already. Another process may have written since.
     if plain and run.played is not None and run.played.is_current(run):
         return run.played.counts.boards(run.info.end)
     counts = counts_of(run.info.plan, by, whole=records is None if whole is None else whole)
     if plain and counts.cacheable:
         replay_into(run, CountedRun(counts))
         return counts.boards(_end(run, counts))
+    # Part of a run is never cached: the cache holds what all records lead to.
     ordered = ordered_results(run) if records is None else rated_order(run.info.plan, records)
     for record in ordered if chosen is None else filter(chosen, ordered):
         counts.add(record, shares[record.id] if shares else None)
@@ -82,6 +84,8 @@ class PlayedCounts:
             return
         self._lines += 1
         self._hashed.update(line + b"\n")
+        if record.index > self._buffer.due:  # it has to wait, and actions are most of its size
+            record = replace(record, actions=())
         for each in self._buffer.add(record.index, record) or ():
             self.counts.add(each)
         # A match that was given up leaves a gap, and everything after it would wait in memory.
@@ -91,12 +95,12 @@ class PlayedCounts:
         """Count what waits for missing matches and cache the counts of a long run; return whether they are complete."""
         if not self._valid:
             return False
-        self._file = _file_state(run)
+        _, size, _ = self._file = _file_state(run)
         # Cached before the waiting results are counted: the missing matches may still be played, and come before them.
-        if self.counts.cacheable and worth_caching(run):
+        if size >= MIN_CACHED_BYTES and self.counts.cacheable:
             waiting = {at: MatchResult(**asdict(record)) for at, record in self._buffer.waiting.items()}
             buffer = ReorderBuffer(self._buffer.due, waiting)
-            cursor = ReadCursor(self._lines, run.size(), buffer, self._hashed)
+            cursor = ReadCursor(self._lines, size, buffer, self._hashed)
             save_states(run, cursor, [CountedRun(self.counts)])
         for record in self._buffer.in_order() if self._buffer.waiting else ():
             self.counts.add(record)
@@ -108,18 +112,20 @@ class PlayedCounts:
 
 
 def _file_state(run: RunFolder) -> tuple[int, ...]:
-    found = (run.folder / GAMES).stat()
+    found = run.files.stat(GAMES)
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def counts_of(plan: Plan, by: Callable[[GameRecord], str] = by_game, *, whole: bool = True) -> CountsByGame:
     """Return empty counts for records of a run with this plan; `whole` if all of them will be added."""
+    # Running tests and trackers need every record of a game in schedule order: parts of a run, tables by another key
+    # and several runs that are read together have none.
     plain = whole and by is by_game and plan.format != SEVERAL
     return CountsByGame(
         by,
         design=plan.design,
-        names_winner=not plan.pairs_candidates,
         anytime=running_claims(plan) if plain else None,
+        names_winner=not plan.pairs_candidates,
         trackers=_trackers(plan) if plain and plan.design == "seated" else None,
     )
 

@@ -1,4 +1,7 @@
-"""The run folder: run.json, games.jsonl with checksums, and the lock for one writer at a time."""
+"""The run folder: run.json, games.jsonl with checksums, and the lock for one writer at a time.
+
+A torn last line, left by a process that was killed, is dropped when the file is opened for writing (`RecordFile`).
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,31 @@ import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import file_digest
+from datetime import UTC, datetime
+from hashlib import sha256
 from os import SEEK_END
 from pathlib import Path
-from stat import S_ISREG
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from harness.core.bot import DecisionNotes, MatchNotes
-from harness.core.errors import StoreError, UnknownName
-from harness.core.plan import Plan
-from harness.core.records import GameRecord, Value
+from harness.core.errors import StoreError, UnknownName, UsageError
+from harness.core.files import (
+    MAX_DATA_BYTES,
+    MAX_LINE_BYTES,
+    MAX_TEXT_BYTES,
+    PART,
+    Folder,
+    cannot_read,
+    cannot_write,
+    limited_lines,
+    line_too_long,
+    write_whole,
+)
+from harness.core.plan import LEAGUE, Plan
+from harness.core.records import LAYOUT, GameRecord, Value, with_sum
 from harness.executors.base import Played
 from harness.plugins.entrants import BotInfo
 from harness.runs.reader import (
@@ -28,53 +43,37 @@ from harness.runs.reader import (
     ReadCursor,
     RecordDigest,
     RecordLine,
+    count_lines,
+    followed,
     is_rated_by_deal,
     read_lines,
     sorted_lines,
-    with_sum,
 )
 
 # Files that survive a crash: replaced atomically, or appended to line by line by one process at a time.
 
 
-PART = ".part"
 LOCK = "lock"
+MAX_LOCK_BYTES = 20
+"""A lock file has the id of the process that holds it."""
 SYNC_EVERY = 1.0
 """Interval between two calls of fsync: a power failure loses at most this much."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file atomically: a reader finds the old one or the new one, never a part."""
-    part = path.with_name(path.name + PART)
-    try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            # Before the rename: otherwise a power failure could leave an empty file under the final name.
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        with suppress(OSError):  # a partial file is of no use, and the disk may be full
-            part.unlink(missing_ok=True)
-        raise cannot_write(path, error) from error
-
-
-def digest_of_file(path: Path) -> str:
+def digest_of_file(folder: Folder, name: str) -> str:
     """Return the digest of a file, "" if it does not exist; raises StoreError if it is not a regular file."""
+    whole = sha256()
     try:
-        if not S_ISREG(path.lstat().st_mode):
-            raise StoreError(f"Cannot read {path}: it is no regular file.")
-        with path.open("rb") as file:
-            return f"sha256:{file_digest(file, 'sha256').hexdigest()}"
+        with folder.open_to_read(name) as file:
+            # A file of records may have any size, but then it has lines: one that has none may be a huge hole.
+            has_lines = os.fstat(file.fileno()).st_size > MAX_DATA_BYTES
+            for chunk in limited_lines(file) if has_lines else iter(lambda: file.read(1 << 18), b""):
+                whole.update(chunk)
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
-
-
-def cannot_write(path: Path, error: OSError) -> StoreError:
-    """Return the error for a file that cannot be written."""
-    return StoreError(f"Cannot write to {path}: {error.strerror or error}.")
+        raise cannot_read(folder.path / name, error) from error
+    return f"sha256:{whole.hexdigest()}"
 
 
 def stopped_error(folder: Path, error: StoreError) -> StoreError:
@@ -89,26 +88,28 @@ def stopped_error(folder: Path, error: StoreError) -> StoreError:
 class RecordFile:
     """games.jsonl or notes.jsonl, open for appending. An incomplete last line is removed when it is opened."""
 
-    def __init__(self, path: Path, summed: bool = False) -> None:
+    def __init__(self, folder: Folder, name: str, summed: bool = False, create: bool = False) -> None:
         """With `summed`, each line gets a checksum."""
-        self.path, self.summed = path, summed
+        self.path, self.summed, self._folder = folder.path / name, summed, folder
         self.warnings: list[str] = []
         try:
-            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
+            self._fd = folder.open_to_append(name, create)
+            # A killed process may have left an incomplete line, and the next line would be appended to it.
+            size = os.fstat(self._fd).st_size
+            self._end = self._whole_lines(size)
         except OSError as error:
-            raise cannot_write(path, error) from error
-        # A process that was killed while it wrote leaves an incomplete line, and the next line would be appended to it.
-        size = os.fstat(self._fd).st_size
-        self._end = self._whole_lines(size)
+            raise cannot_write(self.path, error) from error
         if self._end < size:
             os.ftruncate(self._fd, self._end)
-            self.warnings.append(f"{path}: a torn last line of {size - self._end} bytes was dropped.")
+            self.warnings.append(f"{self.path}: a torn last line of {size - self._end} bytes was dropped.")
         self._synced = monotonic()
 
     def _whole_lines(self, size: int) -> int:
         """Return where the last complete line ends."""
         at = size
         while at > 0:
+            if size - at > MAX_LINE_BYTES:
+                raise line_too_long()
             step = min(65536, at)
             os.lseek(self._fd, at - step, os.SEEK_SET)  # O_APPEND writes at the end whatever the offset
             newline = os.read(self._fd, step).rfind(b"\n")
@@ -142,7 +143,7 @@ class RecordFile:
         os.fsync(self._fd)
         self._synced = monotonic()
         # The system lets us write to a deleted file, and all further records would be lost without an error.
-        if not _is_at(self.path, self._fd):
+        if not _is_at(self._folder, self.path.name, self._fd):
             raise StoreError(f"{self.path} was moved or deleted while the run was being played.")
 
     def close(self) -> None:
@@ -156,7 +157,7 @@ class RecordFile:
 
 
 @contextmanager
-def lock(folder: Path) -> Iterator[None]:
+def lock(folder: Folder) -> Iterator[None]:
     """Keep other processes from writing to a run. The system releases the lock when this process ends, even by a crash.
 
     A record lock belongs to one process: children do not inherit it, so none of them can hold it longer than we do.
@@ -166,45 +167,44 @@ def lock(folder: Path) -> Iterator[None]:
     except ImportError:  # no such locks on this system
         yield
         return
-    path = folder / LOCK
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            descriptor = folder.open_to_append(LOCK, create=True)
         except OSError as error:
-            raise cannot_write(folder, error) from error
+            raise cannot_write(folder.path / LOCK, error) from error
         try:
             try:
                 fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 owner = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
-                raise StoreError(f"{folder} is being written by another process ({owner or 'unknown'}).") from None
-            if not _is_at(path, descriptor):
+                raise StoreError(f"{folder.path} is being written by another process ({owner or 'unknown'}).") from None
+            if not _is_at(folder, LOCK, descriptor):
                 continue  # its last owner deleted the file after we opened it and before we locked it
             with suppress(OSError):  # on a full disk the lock is held without the name of its owner
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
             yield
-            path.unlink(missing_ok=True)  # while the lock is held: another process may have opened this file already
+            folder.remove(LOCK)  # while the lock is held: another process may have opened this file already
             return
         finally:
             os.close(descriptor)
 
 
-def _is_at(path: Path, descriptor: int) -> bool:
-    """Return whether the open file is the one at this path."""
+def _is_at(folder: Folder, name: str, descriptor: int) -> bool:
+    """Return whether the open file is the one that has this name."""
     try:
-        return path.stat().st_ino == os.fstat(descriptor).st_ino
+        return folder.stat(name).st_ino == os.fstat(descriptor).st_ino
     except FileNotFoundError:
         return False
 
 
-def write_derived(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_derived(folder: Folder, files: Mapping[str, bytes]) -> None:
     """Write files that are derived from the records; an error says that the records are safe and how to continue."""
     try:
         for name, data in files.items():
-            write_whole(folder / name, data)
+            write_whole(folder, name, data)
     except StoreError as error:
-        raise stopped_error(folder, error) from error
+        raise stopped_error(folder.path, error) from error
 
 
 # The run folder: run.json has the request, games.jsonl a line for each match, notes.jsonl what bots noted in it.
@@ -214,8 +214,6 @@ def write_derived(folder: Path, files: Mapping[str, bytes]) -> None:
 RUN, NOTES = "run.json", "notes.jsonl"
 LOGS = "logs"
 """The folder for what sandboxed bots print."""
-LAYOUT = 3
-"""Version of the layout of run.json and games.jsonl."""
 
 
 class RunInfo(msgspec.Struct, frozen=True):
@@ -250,6 +248,11 @@ class RunInfo(msgspec.Struct, frozen=True):
         return len(self.ends) + 1 if self.finished else 0
 
 
+def now() -> str:
+    """Return the current time in the format of run.json."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 class _Layout(msgspec.Struct):
     layout: int
 
@@ -270,11 +273,15 @@ LISTED = 20
 class RunFolder:
     """A run folder, from `RunFolder.create` or `RunFolder.open`; records are appended as matches end."""
 
-    def __init__(self, folder: Path, info: RunInfo) -> None:
-        self.folder, self.info = folder, info
+    def __init__(self, folder: Path | Folder, info: RunInfo) -> None:
+        self.files = folder if isinstance(folder, Folder) else Folder(folder)
+        """Opens its files."""
+        self.folder, self.info = self.files.path, info
         self.warnings: list[str] = []
-        self.title = folder.name
-        """Its name on pages."""
+        self.title = self.folder.name
+        """Its name on pages and in messages."""
+        if info.plan.format == LEAGUE.name:
+            self.title = f"{self.folder.absolute().parent.parent.name}, era {self.folder.name}"
         self.merged = self.several = False
         """Whether several folders are read together, and whether these are not parts of one run."""
         self.fresh = False
@@ -285,54 +292,63 @@ class RunFolder:
         self._notes: RecordFile | None = None
 
     @classmethod
-    def create(cls, folder: Path, info: RunInfo) -> RunFolder:
+    def create(cls, folder: Path | Folder, info: RunInfo) -> RunFolder:
         """Return a new run folder; raises StoreError if the folder is not empty."""
+        run = cls(folder, info)
+        # Folders above it may be links. Another user may have prepared this one, to have files written elsewhere.
+        if run.folder.is_symlink():
+            raise StoreError(f"{run.folder} is a link, and a new run gets a new folder.", fix="other-name")
         try:
-            if (folder / RUN).exists():
-                raise StoreError(f"{folder} already holds a run.", fix="run-exists", folder=str(folder))
-            folder.mkdir(parents=True, exist_ok=True)
-            if not all(_is_left_at_start(path) for path in folder.iterdir()):
-                raise StoreError(f"{folder} is not empty and is not a run folder.", fix="other-name")
-            run = cls(folder, info)
-            (folder / GAMES).touch()  # first: a folder with run.json always has games.jsonl
+            if run.files.has_file(RUN):
+                raise StoreError(f"{run.folder} already holds a run.", fix="run-exists", folder=str(run.folder))
+            names = run.files.make().names()
+            if not all(_is_left_at_start(run.files, name) for name in names):
+                raise StoreError(f"{run.folder} is not empty and is not a run folder.", fix="other-name")
+            if GAMES not in names:  # first: a folder with run.json always has games.jsonl
+                run.files.write(GAMES, b"")
             run._write_info()
         except OSError as error:
-            raise cannot_write(folder, error) from error
+            raise cannot_write(run.folder, error) from error
         run.fresh = True
         return run
 
     def discard(self) -> None:
         """Delete the run folder if no match was played in it."""
-        if self.fresh and not (self.folder / GAMES).stat().st_size:
+        if self.fresh and not self.size():
             for name in (RUN, GAMES):
-                (self.folder / name).unlink()
+                self.files.remove(name)
             with suppress(OSError):  # it contains other files
                 self.folder.rmdir()
 
     @classmethod
-    def open(cls, folder: Path) -> RunFolder:
+    def open(cls, folder: Path | Folder) -> RunFolder:
         """Return an existing run folder; raises StoreError if it cannot be read."""
-        path = folder / RUN
+        files = folder if isinstance(folder, Folder) else Folder(folder)
+        path = files.path / RUN
         try:
-            data = path.read_bytes()
+            data = files.read(RUN)
             layout = _layout_decoder.decode(data).layout
             if layout != LAYOUT:
                 raise StoreError(f"{path} has layout {layout}; this arena reads layout {LAYOUT}.")
-            return cls(folder, _info_decoder.decode(data))
+            return cls(files, _info_decoder.decode(data))
         except FileNotFoundError:
-            there = "has no run.json: it is not a run folder" if folder.is_dir() else "does not exist"
-            raise StoreError(f"{folder} {there}.") from None
+            there = "has no run.json: it is not a run folder" if files.path.is_dir() else "does not exist"
+            raise StoreError(f"{files.path} {there}.") from None
         except OSError as error:
-            raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
+            raise cannot_read(path, error) from error
         except UNREADABLE as error:
             raise StoreError(f"{path} was not written by arena: {error}.") from error
 
     def _write_info(self) -> None:
-        write_whole(self.folder / RUN, msgspec.json.format(encode(self.info), indent=2) + b"\n")
+        data = msgspec.json.format(encode(self.info), indent=2) + b"\n"
+        if len(data) > MAX_TEXT_BYTES:  # it could not be read again
+            raise StoreError(f"{self.folder / RUN} would have more than {MAX_TEXT_BYTES:,} bytes.")
+        write_whole(self.files, RUN, data)
 
     def _rewrite_info(self, **changes: object) -> None:
         """Change fields of run.json."""
         info = msgspec.structs.replace(self.info, **changes)
+        # Ratings of the matches played so far are those of the old plan: another plan may rate in another order.
         self.played = self.played if info.plan == self.info.plan else None
         # `info` is what the file says, also if it cannot be written.
         before, self.info = self.info, info
@@ -345,7 +361,8 @@ class RunFolder:
     def lines(self, cursor: ReadCursor | None = None) -> Iterator[RecordLine]:
         """Yield the complete lines of games.jsonl, or those after a cursor."""
         lines, size = (cursor.lines, cursor.size) if cursor else (0, 0)
-        return read_lines(self.folder / GAMES, lines, size, self.warnings)
+        found = read_lines(self.files, lines, size, self.warnings)
+        return followed(found, "records", lambda: count_lines(self.files, size))
 
     def records(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[GameRecord]:
         """Yield all records in file order.
@@ -389,7 +406,7 @@ class RunFolder:
 
     def size(self) -> int:
         """Return the bytes of all records."""
-        return (self.folder / GAMES).stat().st_size
+        return self.files.stat(GAMES).st_size
 
     def digest(self) -> str:
         """Return the digest of all records, read again."""
@@ -403,12 +420,12 @@ class RunFolder:
         """Return whether games.jsonl ends with a line break. If not, a match was being written, or something was added
         to a complete run that other programs may read as a record."""
         try:
-            with (self.folder / GAMES).open("rb") as file:
+            with self.files.open_to_read(GAMES) as file:
                 size = file.seek(0, SEEK_END)
                 file.seek(max(0, size - 1))
                 return file.read(1) in (b"", b"\n")
         except OSError as error:
-            raise StoreError(f"Cannot read {self.folder / GAMES}: {error.strerror or error}.") from error
+            raise cannot_read(self.folder / GAMES, error) from error
 
     def record(self, match: str | int) -> GameRecord:
         """Return the record of a match, by its id or its place in the schedule."""
@@ -435,12 +452,14 @@ class RunFolder:
             if line.data.startswith(begins):
                 record = line.record()
                 found[record.id] = record
+        # Another program may have written the fields in another order.
         if len(found) < len(set(ids)):
             found |= {record.id: record for record in self.records() if record.id in ids}
         return found
 
     def notes(self, match: str) -> tuple[DecisionNotes, ...]:
         """Return what bots noted in a match, the last time if it was played again."""
+        # A match that was being written when the process died was played again, and noted again: the last line counts.
         found: tuple[DecisionNotes, ...] = ()
         for noted in self.all_notes():
             found = noted.notes if noted.match == match else found
@@ -450,8 +469,8 @@ class RunFolder:
         """Yield what bots noted, match by match, in file order."""
         path = self.folder / NOTES
         try:
-            with path.open("rb") as lines:
-                for number, line in enumerate(lines, 1):
+            with self.files.open_to_read(NOTES) as file:
+                for number, line in enumerate(limited_lines(file), 1):
                     if not line.endswith(b"\n"):
                         return  # incomplete: its match has no record and is played again
                     try:
@@ -462,13 +481,13 @@ class RunFolder:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise StoreError(f"Cannot read {path}: {error.strerror or error}.") from error
+            raise cannot_read(path, error) from error
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Lock the folder and open its files, so that records can be appended."""
-        with lock(self.folder):
-            self._records = RecordFile(self.folder / GAMES, summed=True)
+        with lock(self.files):
+            self._records = RecordFile(self.files, GAMES, summed=True)
             self.warnings += self._records.warnings
             try:
                 yield
@@ -503,10 +522,9 @@ class RunFolder:
         """Return notes.jsonl, created with the first note."""
         if self._notes is None:
             try:
-                (self.folder / NOTES).touch()
-            except OSError as error:
-                raise stopped_error(self.folder, cannot_write(self.folder / NOTES, error)) from error
-            self._notes = RecordFile(self.folder / NOTES)
+                self._notes = RecordFile(self.files, NOTES, create=True)
+            except StoreError as error:
+                raise stopped_error(self.folder, error) from error
             self.warnings += self._notes.warnings
         return self._notes
 
@@ -514,12 +532,12 @@ class RunFolder:
         """Record that the schedule is complete, and the digests of records and notes; without the `digest` of all
         records they are read again."""
         records = digest.text() if digest else self.digest()
-        self._rewrite_info(finished=when, records=records, notes=digest_of_file(self.folder / NOTES))
+        self._rewrite_info(finished=when, records=records, notes=digest_of_file(self.files, NOTES))
 
     def extend(self, plan: Plan, **more: object) -> None:
         """Replace the plan by one that begins with the matches of the run; `more` has other fields of run.json."""
-        with lock(self.folder):
-            if RunFolder.open(self.folder).info != self.info:
+        with lock(self.files):
+            if RunFolder.open(self.files).info != self.info:
                 raise StoreError(f"{self.folder / RUN} was changed by another process just now; try again.")
             # The new plan clears the digest, and with it the proof that these records are those of the finished run.
             if self.info.finished and self.info.records != self.digest():
@@ -552,6 +570,14 @@ def find(results: Path, name: str) -> Path:
     raise StoreError(f"There is no run {name!r}.{listed}")
 
 
-def _is_left_at_start(path: Path) -> bool:
+def refuse_era(run: RunFolder, command: str) -> None:
+    """Raise UsageError if the run is an era of a league; `command` is that of the league to use instead."""
+    if run.info.plan.format == LEAGUE.name:
+        why = f"{run.folder} is an era of a league, which is played, verified and signed as a whole."
+        league = os.path.relpath(run.folder.absolute().parent.parent)
+        raise UsageError(why, fix="league-command", command=command, league=league)
+
+
+def _is_left_at_start(folder: Folder, name: str) -> bool:
     """Return whether a run that was killed at its start may have left this file."""
-    return path.name == RUN + PART or (path.name == GAMES and path.stat().st_size == 0)
+    return name.endswith(PART) or (name == GAMES and folder.stat(name).st_size == 0)

@@ -8,23 +8,25 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice, takewhile
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from harness.core.errors import ReplayError, StoreError
+from harness.core.files import cannot_read
 from harness.core.options import BotLimits
-from harness.core.records import GameRecord, MatchSpec, belongs_to
+from harness.core.records import GameRecord, MatchSpec, belongs_to, with_sum
 from harness.match.replay import HUMAN, verify
 from harness.plugins.discovery import shown
 from harness.plugins.features import FORMATS
 from harness.plugins.registry import Registry
 from harness.runs.cache import load_cached, save_cached
-from harness.runs.reader import GAMES, UNREADABLE, RecordDigest, RecordLine, with_sum
+from harness.runs.reader import GAMES, UNREADABLE, RecordDigest, RecordLine
 from harness.runs.scheduler import Schedule, ScheduleDiff
 from harness.runs.setup import configure_run, formats_of, limits_of_run
-from harness.runs.store import NOTES, RUN, RunFolder, digest_of_file, encode
+from harness.runs.store import NOTES, RUN, RunFolder, digest_of_file, encode, refuse_era
 from harness.runs.verify_bots import BotFindings
 
 # Fields that Arena does not write: other programs may read them.
@@ -36,8 +38,15 @@ _decode = msgspec.json.Decoder(GameRecord).decode
 
 def extra_fields(run: RunFolder) -> list[str]:
     """Return a sentence for each field of run.json that Arena does not write."""
-    data = (run.folder / RUN).read_bytes()
+    data = _run_json(run)
     return [f"{run.folder / RUN} {what}." for what in _extras(data, run.info)]
+
+
+def _run_json(run: RunFolder) -> bytes:
+    try:
+        return run.files.read(RUN)
+    except OSError as error:
+        raise cannot_read(run.folder / RUN, error) from error
 
 
 def extras_of_line(line: RecordLine, record: GameRecord | None = None) -> list[str]:
@@ -93,6 +102,10 @@ def _unknown(raw: Any, read: object, where: str) -> Iterator[str]:
 # One pass over all records: is each as Arena writes it, and does the schedule contain it?
 
 
+MAX_DAMAGED = 1_000
+"""Damaged lines after which a file is not read further: it may have millions of empty lines."""
+
+
 class RecordCheck:
     """What one pass over the records finds. Only what does not fit is held in memory."""
 
@@ -105,7 +118,7 @@ class RecordCheck:
         self._out: dict[str, str] = {}
         """Disqualified bots, each with the first match in which it is out."""
         self._unfit: list[GameRecord] = []
-        self.strangers: list[GameRecord] = []
+        self.unscheduled: list[GameRecord] = []
         """Records that are not in the schedule, or differ from it."""
         self.damaged: list[str] = []
         """A sentence for each damaged line."""
@@ -125,6 +138,9 @@ class RecordCheck:
                 record = line.record()
             except StoreError as error:
                 self.damaged.append(str(error))
+                if len(self.damaged) > MAX_DAMAGED:
+                    why = f"{self.run.folder / GAMES} has more than {MAX_DAMAGED:,} damaged lines: it has no records."
+                    raise StoreError(why) from error
                 self.extras += extras_of_line(line)
                 continue
             self._digest.add_line(record.index, line.data)
@@ -138,9 +154,10 @@ class RecordCheck:
                 self._unfit.append(record)
             self.records += 1
         # A repeated record does not fit either, but it is in the schedule. Both are rare: the schedule is read again.
-        places = {record.index for record in self._unfit}
-        due = {spec.index: spec for spec in self._expected() if spec.index in places} if places else {}
-        self.strangers = [
+        places = {record.index for record in self._unfit if record.index <= self._diff.last_index}
+        passed = takewhile(lambda spec: spec.index <= max(places), self._expected()) if places else ()
+        due = {spec.index: spec for spec in passed if spec.index in places}
+        self.unscheduled = [
             record for record in self._unfit if record.index not in due or not belongs_to(record, due[record.index])
         ]
 
@@ -213,11 +230,15 @@ class Verified:
 
     def _about(self) -> bytes:
         """Return the digest of run.json."""
-        return sha256((self.run.folder / RUN).read_bytes()).digest()
+        return sha256(_run_json(self.run)).digest()
 
 
 # The check of a run: every record is as it was written, replays to the same result and is in the schedule; none is
 # missing.
+
+
+MAX_MISSING = 20_000
+"""Missing matches that are counted: a run of a billion deals may just have begun."""
 
 
 @dataclass(slots=True)
@@ -231,7 +252,7 @@ class Findings:
     finished: bool = True
     """Whether run.json says that the run is complete."""
     missing: list[str] = field(default_factory=list)
-    """Matches of the schedule without a record."""
+    """Matches of the schedule without a record: the first MAX_MISSING of them."""
     problems: list[str] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
     """Matches whose records are wrong."""
@@ -249,10 +270,9 @@ class Findings:
         return fits and (self.bots is None or self.bots.fine)
 
 
-def check_run(
-    run: RunFolder, registry: Registry, sample: int | None = None, step: Callable[[], None] = lambda: None
-) -> Findings:
+def check_run(run: RunFolder, registry: Registry, sample: int | None = None) -> Findings:
     """Replay the records of a run, or a sample of them, and return what was found."""
+    refuse_era(run, "verify")
     games = configure_run(run, registry)
     schedule = Schedule(run.info.plan, formats_of(run, registry))
     found = Findings(finished=bool(run.info.finished), verified=(verified := Verified(run, schedule)))
@@ -272,12 +292,11 @@ def check_run(
         found.records, found.taken = verified.records, verified.taken
         found.every = max(1, found.records // sample)
         for line in run.lines():
-            step()
             if not (line.number - 1) % found.every:
                 replay(line.record())
         extras = extra_fields(run)
     else:
-        extras = _look_at_all(run, schedule, found, sample, step, replay, noted)
+        extras = _look_at_all(run, schedule, found, sample, replay, noted)
     found.problems += [*extras, *_unfit_limits(run), *_unfit_notes(run, noted)]
     return found
 
@@ -287,7 +306,6 @@ def _look_at_all(
     schedule: Schedule,
     found: Findings,
     sample: int | None,
-    step: Callable[[], None],
     replay: Callable[[GameRecord], None],
     noted: set[str],
 ) -> list[str]:
@@ -301,11 +319,12 @@ def _look_at_all(
     sets: set[str] = set()
 
     def seen(record: GameRecord) -> None:
-        step()
         noted.discard(record.id)
         if person:
             sets.add(record.set)
 
+    # Schedule order for the comparison with the file. `led` keeps the order in which matches were given out, in which
+    # the missing ones are listed.
     by_place = None if led is None else sorted(led, key=lambda spec: spec.index)
     check = RecordCheck(run, schedule.matches if by_place is None else lambda: by_place)
     for number, record in check.fitting(seen):
@@ -316,10 +335,11 @@ def _look_at_all(
     if led is not None:
         places = {spec.index for spec in missing}
         missing = (spec for spec in led if spec.index in places)
-    found.missing = [spec.id for spec in missing if not (person and spec.set in sets)]
+    found.missing = list(islice((spec.id for spec in missing if not (person and spec.set in sets)), MAX_MISSING))
     unfit = _unfit(run, check, schedule.adaptive and bool(found.missing))
     found.problems = check.damaged + unfit + found.problems
-    found.broken |= {record.id for record in check.strangers}
+    found.broken |= {record.id for record in check.unscheduled}
+    # Only a check without any problem is cached: a later sample may then skip everything but the replays.
     if found.verified and not (check.damaged or unfit or check.extras or found.missing):
         found.verified.check = check
     return [*extra_fields(run), *check.extras]
@@ -352,7 +372,7 @@ def _unfit_notes(run: RunFolder, without_record: Collection[str]) -> list[str]:
             for noted in run.all_notes()
             if noted.match in without_record
         ]
-        if run.info.finished and digest_of_file(path) != run.info.notes:
+        if run.info.finished and digest_of_file(run.files, NOTES) != run.info.notes:
             found.append(f"{path} is not what the run was finished with: its digest in run.json does not fit.")
     except StoreError as error:
         found = [str(error)]
@@ -363,13 +383,15 @@ def _unfit(run: RunFolder, check: RecordCheck, astray: bool) -> list[str]:
     """Return what is wrong with the records together; `astray`: earlier ones are missing, on which the schedule
     depends."""
     found = [f"{name} is there twice." for name in check.twice()]
-    if check.strangers and astray:
+    if check.unscheduled and astray:
         found.append(
-            f"{len(check.strangers)} records come after those that are missing: whether they belong to the schedule "
+            f"{len(check.unscheduled)} records come after those that are missing: whether they belong to the schedule "
             f"cannot be determined."
         )
     else:
-        found += [f"{record.id} is not what the schedule of this run has under that id." for record in check.strangers]
+        found += [
+            f"{record.id} is not what the schedule of this run has under that id." for record in check.unscheduled
+        ]
     found += check.disqualified_unduly()
     if run.info.finished and not run.ends_whole():
         found.append(f"{run.folder / GAMES} goes on after its last whole line, and the run was complete without that.")

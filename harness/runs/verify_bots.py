@@ -20,7 +20,8 @@ from harness.core.options import BotLimits
 from harness.core.records import Fault, GameRecord
 from harness.executors.base import Job, Roster, choose_executor, isolated
 from harness.match.ask import AskedDecision, ask_again
-from harness.match.replay import positions
+from harness.match.person import PERSON
+from harness.match.replay import HUMAN, positions
 from harness.plugins.discovery import shown
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
@@ -48,6 +49,8 @@ class BotFindings:
     which."""
     unasked: dict[str, str] = field(default_factory=dict)
     """Bots that could not be asked, and why."""
+    people: list[str] = field(default_factory=list)
+    """Entrants that the run says are people: they are not asked, and the reader must see which they are."""
     unconfirmed: list[str] = field(default_factory=list)
     """Faults of time, memory or process that did not repeat: they cannot be checked."""
     stopped: bool = False
@@ -74,10 +77,27 @@ def check_bots(
     Bots are isolated as `isolate` says, whatever the run did: the bots and the run may be untrusted.
     """
     found = BotFindings()
-    entrants = _entrants(run, registry, found.unasked)
+    entrants = _entrants(run, registry, found)
     found.given_names = dict(_given_names(run, registry, entrants))
-    limits = replace(limits_of_run(run), isolate=isolate)
     roster = Roster(configure_run(run, registry), entrants)
+    ask_bots(run, roster, found, isolate, workers, every, broken, should_stop, step)
+    return found
+
+
+def ask_bots(
+    run: RunFolder,
+    roster: Roster,
+    found: BotFindings,
+    isolate: str,
+    workers: int | None,
+    every: int,
+    broken: Collection[str],
+    should_stop: Callable[[], bool],
+    step: Callable[[], None],
+) -> None:
+    """Ask the bots of a roster as `check_bots` does, and add to `found` what they answer."""
+    # The limits of the run decide which faults happen; isolation decides what a bot can do to this machine.
+    limits = replace(limits_of_run(run), isolate=isolate)
     records = (
         record
         for number, record in enumerate(run.records([]))
@@ -87,13 +107,15 @@ def check_bots(
     checking.play_again(records)
     checking.ask_alone()
     found.stopped = should_stop()
-    return found
 
 
-def _entrants(run: RunFolder, registry: Registry, unasked: dict[str, str]) -> dict[str, Entrant]:
-    """Return the bots of a run that are unchanged; add the others to `unasked`, with the reason."""
-    entrants = {}
+def _entrants(run: RunFolder, registry: Registry, found: BotFindings) -> dict[str, Entrant]:
+    """Return the bots of a run that are unchanged; add the others to `found.unasked`, with the reason."""
+    entrants, unasked = {}, found.unasked
     for old in run.info.entrants:
+        if old.name == HUMAN and old.source == PERSON and HUMAN not in registry.bots:
+            found.people.append(old.name)
+            continue
         try:
             [new] = enter_again(run, registry, [old])  # alone, so that one missing bot does not keep others from it
         except ArenaError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +33,7 @@ from harness.plugins.registry import Registry
 from harness.report.parts import asset, page_environment
 from harness.runs.store import RunFolder
 from harness.serve.live_data import TEMPLATES, without_folders
-from harness.serve.live_run import MOST_MATCHES, LiveRun, RunPlace
+from harness.serve.live_run import MAX_MATCHES, LiveRun, RunPlace
 
 # The server of the live page: an address, and what happens at Ctrl-C.
 
@@ -148,9 +149,13 @@ class Guard:
         return self._app
 
 
+_HOST = re.compile(r"(?:\[(.+)\]|([^:]*))(?::\d+)?")
+
+
 def _without_port(host: str) -> str:
-    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    return name.lower()
+    """Return the name in a Host header, "" if the header is malformed."""
+    found = _HOST.fullmatch(host)
+    return (found[1] or found[2]).lower() if found else ""
 
 
 # Server-sent events for any number of readers: the newest of each kind.
@@ -382,13 +387,15 @@ class LivePages:
         return _newest_json(await self._ready(request), "data")
 
     async def progress(self, request: Request) -> Response:
-        """Return the progress as JSON."""
-        return _newest_json(await self._ready(request), "progress")
+        """Return the progress as JSON, also while the records are being read."""
+        found = await self._asked(request)
+        await found.begun.wait()
+        return _newest_json(found, "progress")
 
     async def matches(self, request: Request) -> Response:
         """Return results as JSON, from a line of the records on."""
         found = await self._ready(request)
-        after, limit = (_number(request, key, most) for key, most in (("after", 0), ("limit", MOST_MATCHES)))
+        after, limit = (_number(request, key, most) for key, most in (("after", 0), ("limit", MAX_MATCHES)))
         return Response(await self.in_thread(lambda: found.live.matches(after, limit)), media_type=JSON)
 
     async def match(self, request: Request) -> Response:
@@ -433,7 +440,7 @@ def _listed(name: str, place: RunPlace) -> dict[str, object]:
         return {"name": name, "title": place.name, "games": "", "format": "", "bots": "", "started": "", "state": "?"}
     return {
         "name": name,
-        "title": place.title(current),
+        "title": place.title(current.path),
         "games": ", ".join(game.name for game in info.plan.games),
         "format": info.plan.format,
         "bots": len(info.entrants),
@@ -444,7 +451,7 @@ def _listed(name: str, place: RunPlace) -> dict[str, object]:
 
 async def _style(_request: Request) -> Response:
     own = (Path(__file__).parent / "assets" / "live.css").read_text(encoding="utf-8")
-    return Response(asset("style.css") + asset("outcome.css") + own, media_type=STYLE)
+    return Response(asset("style.css") + asset("viewer.css") + asset("outcome.css") + own, media_type=STYLE)
 
 
 def live_app(pages: LivePages, host: str) -> Guard:

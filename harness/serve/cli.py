@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from harness.cli.options import RUN, load_plugins, note, results_option
 from harness.core.errors import UsageError
-from harness.plugins.registry import Registry
-from harness.serve.live_run import OwnTables, RunPlace, named_place, no_tables, places_in
+from harness.serve.live_run import named_place, places_in
 
 PORT = 8420
+NEEDED = ("jinja2", "markupsafe", "starlette", "uvicorn")
 
 
-@click.command("serve", short_help="Show a run, or all of them, in a browser while it is played.")
+@click.command("serve")
 @click.argument("run", type=RUN, required=False, metavar="[RUN|LEAGUE]")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to serve at; 0.0.0.0 is all of them.")
 @click.option(
@@ -35,31 +34,6 @@ def command(run: str | None, host: str, port: int, results: Path) -> None:
     arena serve my-run --port 0                at any port that is free
     arena serve my-run --host 0.0.0.0          for everybody who can reach this machine
     """
-    from harness.league.standings import LeagueTables  # loads the league, which `arena serve --help` does not need
-
-    serve_runs(results, run, load_plugins(), (host, port), _began, LeagueTables())
-
-
-def _began(what: str, where: str) -> None:
-    note(f"Serving {what} at {where} (Ctrl-C ends it)")
-
-
-# The server.
-
-
-NEEDED = ("jinja2", "markupsafe", "starlette", "uvicorn")
-
-
-def serve_runs(
-    results: Path,
-    name: str | None,
-    registry: Registry,
-    at: tuple[str, int],
-    began: Callable[[str, str], None],
-    league_tables: OwnTables = no_tables,
-) -> None:
-    """Serve a run or a league, or all that a folder holds, at a host and a port until Ctrl-C. `began` is called with
-    what is served, and where; `league_tables` returns the tables of a league."""
     try:
         # Needs libraries of the extra [serve].
         from harness.serve.app import LivePages, address_of, live_app, open_socket, run_server
@@ -69,14 +43,16 @@ def serve_runs(
         raise UsageError(
             f"The live page is served with {error.name}, which is not installed: pip install 'arena-harness[serve]'."
         ) from error
-    host, port = at
-    if name is None:
+    from harness.league.standings import LeagueTables  # loads the league, which `arena serve --help` does not need
+
+    registry, tables = load_plugins(), LeagueTables()
+    if run is None:
         places_in(results)  # fails at once if there is no such folder
-        pages = LivePages(lambda: places_in(results, league_tables), registry)
+        pages = LivePages(lambda: places_in(results, tables), registry)
     else:
-        place = named_place(results, name, league_tables)
-        only: dict[str, RunPlace] = {place.name: place}
-        pages = LivePages(lambda: only, registry, place.name)
+        place = named_place(results, run, tables)
+        pages = LivePages(lambda: {place.name: place}, registry, place.name)
     with open_socket(host, port) as socket:
-        began(f"the runs of {results}" if name is None else pages.only or "", address_of(socket))
+        what = f"the runs of {results}" if run is None else place.name
+        note(f"Serving {what} at {address_of(socket)} (Ctrl-C ends it)")
         run_server(live_app(pages, host), socket, pages.end)

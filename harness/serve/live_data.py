@@ -6,14 +6,14 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from harness.core.files import Folder
 from harness.core.game import Game
 from harness.core.plan import Outcome
 from harness.core.records import GameRecord
 from harness.core.table import Table
-from harness.match.faults import FaultGroups, cause_of
+from harness.match.faults import cause_of
 from harness.output.columns import Fields, about, rate
 from harness.output.leaderboard import leaderboard_table, overall_tables
 from harness.output.outcome import FormatResults
@@ -21,16 +21,16 @@ from harness.output.tables import as_text
 from harness.plugins.entrants import BotInfo
 from harness.ratings.leaderboard import Leaderboard
 from harness.report.parts import board_part, outcome_parts, page_environment, table_part
-from harness.runs.monitor import RunMonitor, Workload
+from harness.runs.monitor import FaultGroups, RunMonitor, Workload
 from harness.runs.scheduler import Schedule
-from harness.runs.store import LOCK, RunFolder
+from harness.runs.store import LOCK, MAX_LOCK_BYTES, RunFolder
 
 # Fields are listed one by one, so that nothing private is sent by accident: no seeds, no source lines of bots, no
 # paths, no commands.
 
 
 TEMPLATES = "harness.serve.cli"
-HIDDEN_DEAL = "some matches of its deal are still to be played: until then nobody sees its cards"
+HIDDEN_DEAL = "some matches of its deal are still to be played: until then its cards are hidden"
 """Reason sent when a match cannot be watched yet."""
 _FOLDERS = re.compile(r"[^\s'\"(]*[/\\]")
 
@@ -138,7 +138,12 @@ def standings_page(
     parts += [table_part(table) for table in overall_tables(boards)]
     template = page_environment(TEMPLATES).get_template("standings.html")
     return template.render(
-        own=list(map(as_text, own)), boards=parts, outcomes=outcome_parts(outcomes), format_name=format_name, links={}
+        own=list(map(as_text, own)),
+        boards=parts,
+        titles={name: game.title for name, game in games.items()},
+        outcomes=outcome_parts(outcomes),
+        format_name=format_name,
+        links={},
     )
 
 
@@ -164,6 +169,7 @@ class LiveProgress(RunMonitor):
         self._last_result = now
         self._left = self._rate = ""
         self._due = 0.0
+        self._was_stopped = False
 
     def add_record(self, record: GameRecord, now: float | None = None) -> None:
         """Add a match that has ended."""
@@ -182,6 +188,9 @@ class LiveProgress(RunMonitor):
         """Return the progress as JSON fields; times and rates are texts."""
         state = self._state(run, now)
         playing = state == "playing"
+        if playing and self._was_stopped:  # continued: as on the terminal, the pause does not count
+            self._time_left.restart(now)
+        self._was_stopped = state == "stopped"
         if playing and self.done > self.earlier and now >= self._due:
             self._estimate(now)
         return {
@@ -199,7 +208,7 @@ class LiveProgress(RunMonitor):
         if run.info.finished:
             return "finished"
         recent = self.done > self.earlier and now - self._last_result < max(RECENT_S, 5 * self._interval(now))
-        return "playing" if recent or is_played(run.folder) else "stopped"
+        return "playing" if recent or is_played(run.files) else "stopped"
 
     def _estimate(self, now: float) -> None:
         quiet = now - self._last_result > max(QUIET_AFTER_S, 10 * self._interval(now))
@@ -214,17 +223,17 @@ class LiveProgress(RunMonitor):
         return max(now - self.began, 1e-3) / max(1, self.done - self.earlier)
 
 
-def is_played(folder: Path) -> bool:
+def is_played(folder: Folder) -> bool:
     """Return whether a process on this machine seems to be playing a run. Runs played on another machine are recognized
     by new records instead."""
     try:
-        owner = (folder / LOCK).read_text(encoding="ascii")
+        owner = folder.read(LOCK, MAX_LOCK_BYTES).decode("ascii")
     except (OSError, UnicodeDecodeError):
         return False
     # A killed process leaves its lock behind: signal 0 checks that the process exists, without sending anything.
     try:
         os.kill(int(owner), 0)
-    except (ValueError, PermissionError):  # no process id, or the process of another user
+    except (ValueError, OverflowError, PermissionError):  # no process id, or the process of another user
         return True
     except OSError:
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from time import monotonic
 from typing import Any
 
 from harness.core.errors import ArenaError, ReplayError, StoreError
+from harness.core.files import Folder
 from harness.core.game import Game
 from harness.core.plan import Outcome, Plan, ResultTracker
 from harness.core.records import GameRecord, ReorderBuffer
@@ -27,9 +29,9 @@ from harness.ratings.counts import GameCounts
 from harness.ratings.leaderboard import Leaderboard, leaderboard
 from harness.ratings.skill import LiveFit
 from harness.ratings.statistics import LEVEL, Interval
-from harness.report.page import scene_data
 from harness.report.parts import asset
-from harness.runs.reader import GAMES, RecordLine, is_rated_by_deal, read_lines
+from harness.report.scenes import notes_of, scene_data
+from harness.runs.reader import GAMES, MAX_WAITING_RESULTS, RecordLine, is_rated_by_deal, read_lines
 from harness.runs.scheduler import Schedule, attribute_errors
 from harness.runs.setup import formats_of, installed_games
 from harness.runs.standings import boards_of, running_claims
@@ -48,7 +50,7 @@ from harness.serve.live_data import (
 # Standings of an unfinished run, updated match by match.
 
 
-MOST_WAITING, LEFT_WAITING = 1000, 250
+MAX_WAITING, LEFT_WAITING = MAX_WAITING_RESULTS, 250
 """Maximum of matches that wait for earlier ones, and how many still wait after the maximum is exceeded. The earlier
 ones may never arrive: a league leaves places of its schedule empty."""
 
@@ -104,7 +106,7 @@ class LiveStandings:
         Call it only after all records have been read.
         """
         buffer = self._buffer
-        if len(buffer.waiting) > (0 if finished else MOST_WAITING):
+        if len(buffer.waiting) > (0 if finished else MAX_WAITING):
             self._passed = True
             for index in sorted(buffer.waiting)[: None if finished else -LEFT_WAITING]:
                 self._count(buffer.waiting.pop(index))
@@ -267,8 +269,10 @@ MAX_READ_BYTES = 4_000_000
 class RecordTail:
     """Reads the complete lines that were appended since the last read. An incomplete last line is left for later."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self.at_end = False
+        """Whether the last read reached the end of the file."""
         self._forget()
 
     def _forget(self) -> None:
@@ -281,17 +285,10 @@ class RecordTail:
         """Return the number of lines read so far."""
         return len(self.starts) - 1
 
-    @property
-    def at_end(self) -> bool:
-        """Whether the last read reached the end of the file."""
-        return self._at_end
-
-    _at_end = False
-
     def is_another(self) -> bool:
         """Return whether the file was replaced or truncated since the last read; if so, start again at line 1."""
         try:
-            with self.path.open("rb") as file:
+            with self._folder.open_to_read(GAMES) as file:
                 found = os.fstat(file.fileno())
                 same = not len(self) or (found.st_ino == self._file and found.st_size >= self.starts[-1])
                 if same and len(self):
@@ -305,19 +302,19 @@ class RecordTail:
 
     def new_lines(self) -> Iterator[RecordLine]:
         """Yield the lines that were added since the last call, at most about MAX_READ_BYTES of them."""
-        self._file, began = self.path.stat().st_ino, self.starts[-1]
-        self._at_end = False
-        for line in read_lines(self.path, len(self), began):
+        self._file, began = self._folder.stat(GAMES).st_ino, self.starts[-1]
+        self.at_end = False
+        for line in read_lines(self._folder, len(self), began):
             self.starts.append(line.end)
             self._last = line.data + b"\n"
             yield line
             if line.end - began >= MAX_READ_BYTES:
                 return
-        self._at_end = True
+        self.at_end = True
 
     def line(self, number: int) -> RecordLine:
         """Return a line that was read before; numbers start at 1."""
-        return next(read_lines(self.path, number - 1, self.starts[number - 1]))
+        return next(read_lines(self._folder, number - 1, self.starts[number - 1]))
 
 
 # What can be served: a run, the newest era of a league, or all runs and leagues of a folder.
@@ -325,6 +322,7 @@ class RecordTail:
 
 EVENT, ERAS = "arena.toml", "eras"
 """Names in a league's folder: its config file, and the folder with one run per era."""
+ERA = re.compile(r"[0-9]{1,9}")
 
 OwnTables = Callable[[Path], Sequence[Table]]
 """Function that returns the tables of a league folder that are shown beside the standings of its era."""
@@ -349,14 +347,15 @@ class RunPlace:
         """The name of the folder."""
         return self.folder.resolve().name
 
-    def current(self) -> Path:
+    def current(self) -> Folder:
         """Return the folder of the run, or of the newest era; raise StoreError if a league has none."""
         if not self.is_league:
-            return self.folder
-        eras = [path.parent for path in (self.folder / ERAS).glob(f"*/{RUN}") if path.parent.name.isdecimal()]
-        if not eras:
+            return Folder(self.folder)
+        eras = Folder(self.folder).below(ERAS)
+        played = [name for name in eras.names() if ERA.fullmatch(name) and eras.has_file(f"{name}/{RUN}")]
+        if not played:
             raise StoreError(f"The league {self.name} has not begun to play.")
-        return max(eras, key=lambda path: int(path.name))
+        return eras.below(max(played, key=int))
 
     def title(self, current: Path) -> str:
         """Return the heading of the page; `current` is the folder of the run."""
@@ -398,7 +397,7 @@ def places_in(results: Path, own_tables: OwnTables = no_tables) -> dict[str, Run
 
 def _changed(place: RunPlace) -> float:
     try:
-        return (place.current() / RUN).stat().st_mtime
+        return place.current().stat(RUN).st_mtime
     except (OSError, StoreError):
         return 0.0
 
@@ -408,14 +407,14 @@ def _changed(place: RunPlace) -> float:
 
 NEWEST = 12
 """Latest results that are sent without a request."""
-MOST_MATCHES = 200
+MAX_MATCHES = 200
 """Maximum of results in the answer to one request."""
-STANDINGS_EVERY = 1.0
+STANDINGS_EVERY_S = 1.0
 """Minimum seconds between two computations of the standings."""
 STANDINGS_SHARE = 5
 """Minimum interval between computations of the standings, as a multiple of the time that one takes: they take at
 most a fifth of the time of a long run."""
-ANEW_EVERY = 30.0
+READ_AGAIN_EVERY_S = 30.0
 """Minimum seconds between two reads of all records, which a late match makes necessary; at least 20 times as long as
 one read takes."""
 SCENES = 8
@@ -479,10 +478,10 @@ class LiveRun:
 
     def _follow(self, now: float) -> None:
         folder = self.place.current()
-        found = (folder / RUN).stat()
+        found = folder.stat(RUN)
         # Taken before run.json is read: a change in between is noticed at the next poll.
         written = found.st_ino, found.st_mtime_ns, found.st_size
-        if self._run is None or folder != self._run.folder:
+        if self._run is None or folder != self._run.files:
             self._known = False
             self._begin(RunFolder.open(folder), now)
         elif written != self._written:
@@ -505,13 +504,13 @@ class LiveRun:
         if not self._live.late or not self.caught_up:
             return False
         return bool(self._run.info.finished) or now >= self._began + max(
-            ANEW_EVERY, 20 * (self._pace.seconds_read or 0.0)
+            READ_AGAIN_EVERY_S, 20 * (self._pace.seconds_read or 0.0)
         )
 
     def _begin(self, run: RunFolder, now: float) -> None:
         """Discard all state and start with the first record."""
         plan = run.info.plan
-        self._tail, self._deals = RecordTail(run.folder / GAMES), OpenDeals(plan)
+        self._tail, self._deals = RecordTail(run.files), OpenDeals(plan)
         self._deals.all_over = bool(run.info.finished)
         schedule, self._notes = self._schedule(run)
         self._live = LiveStandings(plan, schedule, self._deals.reach)
@@ -577,7 +576,7 @@ class LiveRun:
         own = self.place.tables()
         data = standings_fields(boards, outcomes, info.plan.format, info.entrants, own)
         page = standings_page(boards, outcomes, info.plan.format, info.entrants, self._games, own)
-        self._standings_due = now + max(STANDINGS_EVERY, STANDINGS_SHARE * (monotonic() - began))
+        self._standings_due = now + max(STANDINGS_EVERY_S, STANDINGS_SHARE * (monotonic() - began))
         head = {"run": self.title, "matches": len(self._ids)}
         return {"data": {**head, **data}, "standings": {**head, "html": page}}
 
@@ -614,12 +613,12 @@ class LiveRun:
         """Digest of the script: an open page reloads when it changes."""
         return sha256(self.script.encode()).hexdigest()[:12]
 
-    def matches(self, after: int, limit: int = MOST_MATCHES) -> bytes:
+    def matches(self, after: int, limit: int = MAX_MATCHES) -> bytes:
         """Return up to `limit` matches after line `after`, in the order in which they ended, as JSON."""
         lines: list[Fields] = []
         last = 0 if self._run is None else len(self._tail)
         if self._run is not None:
-            for number in range(max(0, after) + 1, min(last, max(0, after) + min(limit, MOST_MATCHES)) + 1):
+            for number in range(max(0, after) + 1, min(last, max(0, after) + min(limit, MAX_MATCHES)) + 1):
                 try:
                     lines.append(self._line(number, self._tail.line(number).result()))
                 except (StoreError, StopIteration):  # damaged: already counted when it was read
@@ -649,7 +648,8 @@ class LiveRun:
         if record.game not in self._games:
             return {"scene": None}
         try:
-            return {"scene": scene_data(self._games[record.game], record)}
+            notes = notes_of(self._run, [record.id]) if self._run else {}
+            return {"scene": scene_data(self._games[record.game], record, notes.get(record.id, ()))}
         except ReplayError as error:
             return {"scene": None, "replay": False, "why": without_folders(str(error))}
 

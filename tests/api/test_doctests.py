@@ -8,7 +8,7 @@ import pytest
 
 import harness
 
-CALLED = ("compare", "open_run", "play_match", "tournament")
+CALLED = ("MatchStepper", "compare", "open_run", "play_match", "step_match", "tournament")
 
 
 @pytest.mark.parametrize("name", CALLED)

@@ -186,7 +186,8 @@ def test_a_second_ctrl_c_is_not_recorded_as_a_fault(tmp_path):
         "    print('thinking', flush=True)\n"
         "    while True: pass\n"
         "try:\n"
-        "    harness.tournament('el-paso', [stuck, 'random'], deals=1, seed=1, workers=0, move_time=0, name='main')\n"
+        "    harness.tournament('el-paso', [stuck, 'random'], deals=1, seed=1, workers=0, move_time=0, name='main',\n"
+        "        show_output=True)\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )

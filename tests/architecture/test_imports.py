@@ -15,9 +15,13 @@ import harness
 from harness.plugins.features import (
     CLUSTER_CHECKUP,
     COMMANDS,
+    COMPLETION,
+    COMPLETIONS,
     EXECUTORS,
     FORMATS,
     LUCK_ADJUSTED_LEADERBOARDS,
+    PLAYABLE_PAGE,
+    WEBHOOK,
     load_object,
 )
 
@@ -26,7 +30,10 @@ MODULES = sorted(path for top in ("harness", "engines", "bots") for path in (ROO
 CORE = (
     "core", "plugins", "match", "isolation", "executors", "ratings", "formats", "runs", "output", "api", "cli",
 )  # fmt: skip
-FEATURES = ("luck", "comparison", "report", "league", "cluster", "serve", "play", "conformance", "bench")
+FEATURES = (
+    "adapters", "luck", "comparison", "report", "league", "cluster", "serve", "new_package", "browser", "play",
+    "analysis", "export", "conformance", "bench", "completion", "webhook",
+)  # fmt: skip
 RANK = {package: rank for rank, package in enumerate((*CORE, *FEATURES))}
 """A package imports only packages before it: the core knows no feature, and features are ranked among themselves."""
 FEATURE_TABLE = "harness.plugins.features"
@@ -123,9 +130,10 @@ def test_the_feature_table_names_what_exists():
         name: name for name in COMMANDS
     }
     assert {name: form.name for name, form in FORMATS.items()} == {name: name for name in FORMATS}
-    for where in (*EXECUTORS.values(), LUCK_ADJUSTED_LEADERBOARDS):
+    for where in (*EXECUTORS.values(), LUCK_ADJUSTED_LEADERBOARDS, PLAYABLE_PAGE):
         assert callable(load_object(where)), where
-    assert import_module(CLUSTER_CHECKUP)
+    assert load_object(WEBHOOK)
+    assert all(import_module(module) for module in (CLUSTER_CHECKUP, COMPLETION, COMPLETIONS))
     assert all((ROOT / "harness" / package / "__init__.py").exists() for package in (*CORE, *FEATURES))
 
 

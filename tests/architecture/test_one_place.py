@@ -81,3 +81,16 @@ def test_a_field_of_a_reply_is_added_in_its_struct(changed_protocol):
     assert changed_protocol.decode_reply(line).sure == 0.5
     assert protocol.decode_reply(line).code == 3
     assert changed_protocol.decode_reply(protocol.encode(protocol.Choice(1, 3))).sure == 0.0
+
+
+TABLES_AND_JSON = {
+    "analysis/cli.py", "cli/leaderboard.py", "cli/tournament.py", "league/cli.py", "cli/matches.py", "cli/replay.py",
+}  # fmt: skip
+"""Commands that print tables, which contain our colours, or JSON; both are escaped when they are made."""
+OWN_TEXTS = {"cli/options.py", "cli/main.py", "completion/__init__.py", "bench/cli.py"}
+
+
+def test_commands_print_all_other_texts_without_control_characters():
+    home = Path(harness.__file__).parent
+    printing = [path for path in home.rglob("*.py") if "click.echo(" in path.read_text(encoding="utf-8")]
+    assert {path.relative_to(home).as_posix() for path in printing} == TABLES_AND_JSON | OWN_TEXTS

@@ -45,6 +45,7 @@ def errors(tmp_path_factory):
         (folder / f"{name}.py").write_text(text)
     for game in GAMES:
         arena("new-bot", f"tidy-{game}", "--game", game, "--into", folder)
+    arena("new-game", "tidy-game", "--into", folder)
     files = [str(path) for path in sorted(folder.rglob("*.py")) if "test_" not in path.name]
     command = [sys.executable, "-m", "mypy", "--strict", *files]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -75,3 +76,7 @@ def test_a_bot_without_a_view_passes_strictly_too(errors):
 @pytest.mark.parametrize("game", GAMES)
 def test_new_python_bots_pass_strictly(errors, game):
     assert errors[f"tidy_{game.replace('-', '_')}_bot"] == []
+
+
+def test_a_new_game_passes_strictly(errors):
+    assert errors["tidy_game_game"] == []

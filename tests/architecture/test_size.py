@@ -5,9 +5,11 @@ from __future__ import annotations
 from statistics import median
 
 from tests.architecture.size import sizes
+from tests.architecture.test_imports import FEATURES
 
-MAX_MODULES = 170
-MAX_LINES = 30_100
+MAX_MODULES = 209
+MAX_LINES = 36_440
+MAX_CORE_LINES = 20_020
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""
 MIN_LINES = 100
@@ -16,18 +18,27 @@ MAX_MODULE_LINES = 510
 SMALL = {
     "__main__.py": "python -m harness",
     "_version.py": "read by the build, so it imports nothing",
-    "core/action.py": "value types of a game, apart from compiled modules",
+    "adapters/play.py": "what the three adapters share",
+    "adapters/policy.py": "networks as bots, loaded without the libraries of the adapters",
+    "analysis/cli.py": "a command, loaded without what plays and measures",
+    "browser/server.py": "loaded by one option of a command",
+    "core/compiled.py": "which modules are compiled, and what their classes need",
     "core/errors.py": "every error of ours, imported everywhere",
-    "core/files.py": "the one place that opens files of a run folder",
     "core/rng.py": "compiled",
     "core/table.py": "the value that everything prints, below all that make one",
     "core/tree_ensemble.py": "compiled, apart from the structs that it evaluates",
-    "conformance/cli.py": "a command",
+    "export/cli.py": "a command, loaded without what replays and writes",
     "executors/retry.py": "whom to blame and what to play again",
     "executors/serial.py": "one executor",
     "isolation/doctor.py": "what this machine can enforce",
+    "isolation/supervisor.py": "a process that starts in a new Python, so it loads little",
+    "match/faults.py": "what a fault of a bot is, for the referee and every process that runs bots",
+    "match/person.py": "what a terminal and a page give a person; the page must not load the terminal",
+    "new_package/cli.py": "two commands",
+    "new_package/files.py": "the page of typed bots must not load commands",
     "plugins/features.py": "the table of features, read by arena --help",
-    "report/cli.py": "two commands",
+    "report/picks.py": "which matches are worth watching",
+    "report/site_pages.py": "how a page of a site is written, for all that write one",
     "runs/standings.py": "the leaderboards of a run",
     "serve/cli.py": "a command, loaded without the web server's libraries",
 }
@@ -40,14 +51,16 @@ def needs_reason(name: str) -> bool:
 
 
 def test_harness_stays_within_its_budget():
-    found = sizes()
+    found = sizes("harness")
     assert len(found) <= MAX_MODULES
     assert sum(found.values()) <= MAX_LINES
+    core = sum(lines for name, lines in found.items() if name.partition("/")[0] not in FEATURES)
+    assert core <= MAX_CORE_LINES
     assert median(lines for name, lines in found.items() if not name.endswith("__init__.py")) >= MIN_MEDIAN_LINES
 
 
 def test_small_modules_have_a_reason():
-    small = {name for name, lines in sizes().items() if lines < MIN_LINES and needs_reason(name)}
+    small = {name for name, lines in sizes("harness").items() if lines < MIN_LINES and needs_reason(name)}
     assert small == set(SMALL)
 
 

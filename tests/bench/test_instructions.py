@@ -16,7 +16,7 @@ def prepare(workload):
         total = 0
         for number in range(turns):
             total += number
-        return 100, 0
+        return 100
     return match
 def versions():
     return {}
@@ -26,6 +26,15 @@ needs_valgrind = pytest.mark.skipif(not shutil.which("valgrind"), reason="valgri
 
 
 @needs_valgrind
+def test_starting_a_process_is_not_counted(tmp_path):
+    loop = tmp_path / "turns.py"
+    loop.write_text(LOOP)
+    # One turn for each of what it calls decisions; a share of the start would be 30,000 instructions for each of them.
+    assert 10 < count_instructions(None, loop, "100") < 3_000
+
+
+@needs_valgrind
+@pytest.mark.slow
 def test_a_loop_with_twice_the_turns_takes_twice_the_instructions(tmp_path):
     loop = tmp_path / "turns.py"
     loop.write_text(LOOP)

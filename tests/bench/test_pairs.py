@@ -17,13 +17,13 @@ class Clockwork:
     def play(self, games, first=1):
         self.asked.append((self.name, games, first))
         made = games * self.choices
-        return Measured(games, made, 0, made / next(self.rates))
+        return Measured(games, made, made / next(self.rates))
 
     def play_for(self, seconds, first=1):
         self.asked.append((self.name, seconds, first))
         rate = next(self.rates)
         games = max(1, round(seconds * rate / self.choices))
-        return Measured(games, games * self.choices, 0, games * self.choices / rate)
+        return Measured(games, games * self.choices, games * self.choices / rate)
 
 
 def test_a_ratio_is_the_median_of_the_pairs_with_minimum_and_maximum():

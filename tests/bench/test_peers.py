@@ -26,7 +26,7 @@ print("a library that greets")
 def prepare(workload):
     if workload == "croquet":
         raise ValueError("no mallets")
-    return lambda seed: (2 + seed % 2, 1)
+    return lambda seed: 2 + seed % 2
 def versions():
     return {"tiddlywinks": tiddlywinks.VERSION}
 """
@@ -110,10 +110,10 @@ def test_a_loop_is_measured_by_matches_and_output_of_a_library_is_ignored(tiddly
     python = peer_python(tiddlywinks, environments, lambda _: None)
     with LoopProcess(python, tiddlywinks.loop, "winks") as loop:
         measured = loop.play(3, first=1)
-        assert (measured.games, measured.choices, measured.forced) == (3, 8, 3)
+        assert (measured.games, measured.choices) == (3, 8)
         longer = loop.play_for(0.05)
         assert longer.seconds >= 0.05
-        assert longer.forced == longer.games
+        assert 2 * longer.games <= longer.choices <= 3 * longer.games
         assert loop.finish() == "a library that greets\n"
 
 

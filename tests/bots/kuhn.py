@@ -6,12 +6,12 @@ by a call or a fold, a pass by a pass or a bet, and that bet again by a call or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
 from random import Random
 
-from harness import NOBODY, Action, Chance, Event, Game, State, View
+from harness import NOBODY, SEAT_NAMES, Action, Chance, Event, Game, State, View
 
 CARDS = (1, 2, 3)
 OVER = ("pp", "pbp", "pbb", "bp", "bb")
@@ -88,7 +88,7 @@ class Kuhn(Game[KuhnView]):
         cards = tuple(card or unseen.pop() for card in view.cards)
         return KuhnState(self, Chance(rng.getrandbits(48)), cards, view.said)
 
-    def render(self, view: KuhnView) -> str:
+    def render(self, view: KuhnView, names: Sequence[str] = SEAT_NAMES) -> str:
         return f"cards {view.cards}, said {view.said!r}"
 
 

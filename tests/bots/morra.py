@@ -6,11 +6,11 @@ one finger seven times in twelve, and seat 0 loses 1/12 a game. Whoever saw the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from random import Random
 
-from harness import NOBODY, Action, Chance, Event, Game, State, View
+from harness import NOBODY, SEAT_NAMES, Action, Chance, Event, Game, State, View
 
 VALUE = Fraction(-1, 12)
 """What seat 0 wins a game when both play well."""
@@ -82,5 +82,5 @@ class Morra(Game[MorraView]):
         fingers = tuple(view.fingers[at] or 1 + int(rng.random() * 2) for at in range(view.shown))
         return MorraState(self, Chance(rng.getrandbits(48)), fingers)
 
-    def render(self, view: MorraView) -> str:
+    def render(self, view: MorraView, names: Sequence[str] = SEAT_NAMES) -> str:
         return f"fingers {view.fingers}"

@@ -5,10 +5,10 @@ With two players a pile that four divides is lost for whoever must take from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 
-from harness import NOBODY, Action, Chance, Event, Game, Option, State, View
+from harness import NOBODY, SEAT_NAMES, Action, Chance, Event, Game, Option, State, View
 
 MOST = 3
 
@@ -74,5 +74,5 @@ class Nim(Game[NimView]):
     def imagine(self, view: NimView, rng: Random) -> NimState:
         return NimState(self, Chance(rng.getrandbits(48)), view)
 
-    def render(self, view: NimView) -> str:
+    def render(self, view: NimView, names: Sequence[str] = SEAT_NAMES) -> str:
         return f"{view.pile} stones"

@@ -201,4 +201,4 @@ def test_the_move_time_in_effect_is_saved_and_applies_on_resume():
     arena("tournament", "--resume", "free", "--workers", 1)
     arena("tournament", "--resume", "timed", "--workers", 0)
     assert (kept("free"), kept("timed")) == (0.0, 10.0)
-    assert "begun with move_time=0.0" in arena("tournament", "--resume", "free", "--move-time", 5, code=2).stderr
+    assert "started with move_time=0.0" in arena("tournament", "--resume", "free", "--move-time", 5, code=2).stderr

@@ -159,7 +159,8 @@ def test_what_a_bot_prints_does_not_reach_stdout(tmp_path):
         played = arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", bot, "--json",
                        "--workers", workers, "--name", workers)  # fmt: skip
         assert json.loads(played.stdout)["complete"] is True
-        assert workers or "{garbage" in played.stderr
+        assert "{garbage" not in played.stderr
+        assert "{garbage" in Path("results", str(workers), "logs", "chatty.log").read_text()
 
 
 def test_replay_prints_a_match_as_text_and_as_json(run):

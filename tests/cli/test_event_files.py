@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 import harness
+from harness.core.errors import UsageError
 from harness.plugins.registry import load
 from harness.runs.setup import prepare
 from harness.runs.store import RunFolder
@@ -61,7 +62,8 @@ def opened(name: str) -> RunFolder:
 
 def plain(run: RunFolder) -> list[object]:
     """The records without what a clock said."""
-    return [replace(record, time=(), slowest=()) for record in sorted(run.records(), key=lambda record: record.index)]
+    records = sorted(run.records(), key=lambda record: record.index)
+    return [replace(record, time=(), slowest=(), cpu=()) for record in records]
 
 
 def same(one: RunFolder, other: RunFolder) -> bool:
@@ -157,7 +159,7 @@ def test_a_bot_file_that_defines_no_bot_is_reported(event):
     assert "far/event.toml, line 11, column 1: far/own/own.py defines no bot" in error
 
 
-@pytest.mark.parametrize("where", ["event.toml", "deep/event.toml"])
+@pytest.mark.parametrize("where", ["event.toml", "far/event2.toml"])
 @pytest.mark.parametrize(
     "typed",
     [
@@ -172,16 +174,16 @@ def test_a_bot_file_that_defines_no_bot_is_reported(event):
 )  # fmt: skip
 def test_saved_command_line_options_play_the_same_run(event, typed, where):
     Path("list.txt").write_text("near=far/own/own.py:place=1\nrandom # weak\n")
-    Path("deep").mkdir()
     typed += ["--deals", 1, "--seed", 9, "--workers", 0]
     told = arena("tournament", *typed, "--save", where)
     assert told.stdout == ""
-    assert f"arena tournament {where}" in told.stderr
+    only_typed = ["--isolate", "off"] if "off" in typed else []
+    assert " ".join(["Play it: arena tournament", where, *only_typed]) in told.stderr
     assert not Path("results").exists(), "nothing is played"
     assert "exists already" in arena("tournament", *typed, "--save", where, code=2).stderr
     arena("tournament", *typed, "--save", where, "--force")
     arena("tournament", *typed, "--name", "typed")
-    arena("tournament", where, "--name", "saved")
+    arena("tournament", where, *only_typed, "--name", "saved")
     assert same(opened("typed"), opened("saved"))
     assert opened("typed").info.limits == opened("saved").info.limits
     assert opened("typed").info.entrants == opened("saved").info.entrants
@@ -216,7 +218,7 @@ def test_a_run_is_converted_back_to_a_config_file(event, change):
     request = harness.open_run("a").request()
     assert "edition" in request.options
     assert prepare(request, load()).plan == opened("a").info.plan
-    assert replace(harness.RunRequest.from_file("far/back.toml"), file=None) == request
+    assert replace(harness.RunRequest.from_file("far/back.toml"), file=None) == replace(request, file=None)
 
 
 def test_defaults_are_not_written_to_the_config_file():
@@ -328,17 +330,173 @@ def test_a_config_file_and_its_bots_can_be_moved_together(event):
     assert same(opened("a"), opened("b"))
 
 
-def test_isolate_off_is_ignored_in_a_world_writable_config_file(event):
+def test_isolate_off_is_ignored_in_a_config_file(event):
     event.write_text('isolate = "off"\n' + EVENT)
-    arena("tournament", event)
-    assert opened("a").info.limits["isolate"] == "off"
-    event.chmod(0o666)
-    told = arena("tournament", event, "--name", "b").stderr
-    assert "far/event.toml, line 1, column 1: isolate = 'off' is ignored, because everybody may write to" in told
-    assert opened("b").info.limits["isolate"] == "auto"
+    told = arena("tournament", event).stderr
+    assert "far/event.toml, line 1, column 1: isolate = 'off' is ignored" in told
+    assert opened("a").info.limits["isolate"] == "auto"
     told = arena("tournament", event, "--name", "c", "--isolate", "off").stderr
     assert "is ignored" not in told
     assert opened("c").info.limits["isolate"] == "off"
+
+
+# A config file may come from anyone, whoever owns it now.
+
+WRITES_WHERE_IT_CAN = """import contextlib, harness
+with contextlib.suppress(OSError), open("{mark}", "a") as file:
+    file.write("loaded")
+class Own(harness.Bot):
+    def choose(self, view, actions):
+        with contextlib.suppress(OSError), open("{mark}", "a") as file:
+            file.write("played")
+        return actions[0]
+"""
+
+
+def test_a_python_file_of_a_config_file_plays_in_a_sandbox_unless_the_user_turns_that_off(event, tmp_path):
+    mark = tmp_path / "mark"
+    Path("far/own/own.py").write_text(WRITES_WHERE_IT_CAN.format(mark=mark))
+    event.write_text(EVENT.replace("options = { place = 2 }\n", ""))
+    assert "me (named by event.toml)" in arena("tournament", event).stderr
+    assert not mark.exists(), "the bot has not the rights of the user"
+    arena("tournament", event, "--name", "b", "--isolate", "off")
+    assert mark.read_text().startswith("loaded")
+    assert "played" in mark.read_text()
+
+
+def test_a_config_file_cannot_import_code_as_a_cluster(event):
+    Path("evil.py").write_text("open('mark', 'w').close()\ndef make(): pass\n")
+    for cluster in ("evil:make", "tcp://127.0.0.1:1", "scheduler.json"):
+        event.write_text(f"cluster = {cluster!r}\n" + EVENT.replace("workers = 0\n", ""))
+        told = arena("tournament", event, "--isolate", "strict", code=2).stderr
+        assert "far/event.toml, line 1, column 1: A config file can only ask for a cluster on this machine" in told
+        assert "--cluster" in told
+    assert not Path("mark").exists()
+
+
+OUTSIDE = [
+    ('bot = "outlaw"', 'bot = "../own.py"'),
+    ('bot = "outlaw"', 'bot = "../*.py"'),
+    ('bot = "outlaw"', 'bot = "@../list.txt"'),
+    ('bot = "outlaw"', 'bot = "@list.txt"'),
+    ('bot = "outlaw"', 'bot = "linked/"'),
+    ('bot = "outlaw"', 'bot = "linked/own.py"'),
+    ('bot = "outlaw"', 'bot = "{root}/own.py"'),
+    ('bot = "outlaw"', 'bot = "cmd:python3 own/own.py ../key"'),
+    ('bot = "outlaw"', 'bot = "cmd:python3 own/own.py {root}/key"'),
+    ('bot = "outlaw"', 'bot = "cmd:python3 own/own.py --key=../key"'),
+    ('bot = "outlaw"', 'bot = "cmd:python3 own/own.py key"'),
+    ('bot = "outlaw"', 'bot = "cmd:python3 linked/own.py"'),
+    ('bot = "outlaw"', 'bot = "cmd:../own.py"'),
+    ('bot = "outlaw"', 'bot = "outlaw:file=../key"'),
+    ('edition = "nl"', 'components = "../key"'),
+    ('edition = "nl"', 'components = "key"'),
+    ('edition = "nl"', 'components = "linked/key"'),
+    ('name = "a"', 'results = "../elsewhere"'),
+    ('name = "a"', 'results = "/tmp"'),
+    ('name = "a"', 'candidates = ["../own.py"]'),
+]
+
+
+@pytest.mark.parametrize("change", OUTSIDE, ids=[change[1] for change in OUTSIDE])
+def test_a_config_file_cannot_name_anything_outside_its_folder(event, tmp_path, change):
+    Path("key").write_text("secret")
+    Path("key").chmod(0o600)
+    Path("own.py").write_text(BOT)
+    Path("list.txt").write_text("outlaw\n")
+    Path("far/list.txt").write_text("random\n../own.py\n")
+    Path("far/linked").mkdir()
+    Path("far/linked/own.py").write_text(BOT)
+    Path("far/linked/key").symlink_to(Path("key").resolve())
+    event.write_text(EVENT.replace(*change).replace("{root}", str(Path.cwd())))
+    before = sorted(Path().rglob("*"))
+    told = arena("tournament", event, code=2).stderr
+    assert "is outside the folder of far/event.toml" in told
+    assert "far/event.toml, line " in told
+    assert "secret" not in told
+    assert sorted(Path().rglob("*")) == before, "nothing was written"
+
+
+@pytest.mark.parametrize("pattern", ["/**/*.py", "../**/*.py", "o*/../../*.py", "linked/**/*.py"])
+def test_a_pattern_that_leads_out_of_the_folder_is_refused_before_it_is_expanded(event, monkeypatch, pattern):
+    Path("far/linked").mkdir()
+    Path("far/linked/root").symlink_to("/")
+    event.write_text(EVENT.replace('"outlaw"', f'"{pattern}"'))
+    monkeypatch.setattr("harness.plugins.entrants.glob", lambda *_args, **_keys: pytest.fail("it was expanded"))
+    with pytest.raises(UsageError, match="is outside the folder of"):
+        harness.RunRequest.from_file(event)
+
+
+def test_links_in_a_sibling_folder_of_a_bot_do_not_lead_out_of_that_of_the_config_file(event):
+    Path("key.py").write_text("SECRET = 1\n")
+    Path("far/own/own.py").write_text("import sub.key\n" + BOT)
+    Path("far/own/sub").symlink_to("../other")
+    Path("far/other").mkdir()
+    Path("far/other/__init__.py").touch()
+    Path("far/other/key.py").symlink_to(Path("key.py").resolve())
+    told = arena("tournament", event, code=2).stderr
+    assert "other/key.py is outside the folder of far/event.toml" in " ".join(told.split())
+    event.write_text(EVENT.replace('"own/own.py"', '"cmd:python3 linked.py"').replace("options = { place = 2 }", ""))
+    Path("far/linked.py").symlink_to("own/own.py")
+    told = arena("tournament", event, code=2).stderr
+    assert "other/key.py is outside the folder of far/event.toml" in " ".join(told.split())
+
+
+@pytest.mark.parametrize("bare", ["rivals", "rivals:place=1", "x=rivals", "..", "alike"])
+def test_a_bare_word_in_a_config_file_is_no_folder(event, monkeypatch, bare):
+    """As a folder it would be one of the current folder, or a link that leads anywhere."""
+    for folder in ("rivals", "far/alike"):
+        Path(folder).mkdir()
+        Path(folder, "own.py").write_text(BOT)
+    Path("far/rivals").symlink_to(Path("rivals").resolve())
+    event.write_text(EVENT.replace('"outlaw"', f'"{bare}"'))
+    assert "Unknown bot '" in arena("tournament", event, code=2).stderr
+    monkeypatch.chdir("far")
+    assert "Unknown bot '" in arena("tournament", "event.toml", code=2).stderr
+
+
+@pytest.mark.parametrize("bare", ["rivals", "x=rivals:place=1"])
+def test_a_folder_is_saved_with_a_slash(event, bare):
+    Path("rivals").mkdir()
+    Path("rivals/own.py").write_text(BOT)
+    arena("tournament", "--game", "el-paso", "--bot", bare, "--bot", "random", "--save", "event.toml")
+    assert f'"{bare.replace("rivals", "rivals/")}"' in Path("event.toml").read_text()
+    arena("tournament", "event.toml", "--dry-run")
+
+
+@pytest.mark.parametrize("word", ["cmd:cat .ssh/id", "cmd:cat key", "outlaw:file=.ssh/id", "@.ssh/id"])
+def test_a_config_file_in_a_home_folder_cannot_name_hidden_files(event, word):
+    Path("far/.ssh").mkdir()
+    Path("far/.ssh/id").write_text("secret")
+    Path("far/key").symlink_to(".ssh/id")
+    event.write_text(EVENT.replace('"outlaw"', f'"{word}"'))
+    told = arena("tournament", event, code=2).stderr
+    assert "is a hidden file, which a config file cannot name" in told
+    assert "secret" not in told
+
+
+def test_a_new_run_is_not_written_through_a_link_that_was_prepared_under_its_name(event):
+    Path("results").mkdir()
+    Path("precious").mkdir()
+    Path("results/a").symlink_to("../precious")
+    assert "is a link, and a new run gets a new folder" in arena("tournament", event, code=2).stderr
+    assert not any(Path("precious").iterdir())
+
+
+def test_a_config_file_with_a_bot_elsewhere_is_not_saved(event):
+    Path("deep").mkdir()
+    typed = ("--game", "el-paso", "--bot", "far/own/own.py", "--bot", "random")
+    told = arena("tournament", *typed, "--save", "deep/e.toml", code=2).stderr
+    assert "Save the config file in a folder above it." in told
+    assert not Path("deep/e.toml").exists()
+
+
+def test_a_config_file_that_is_a_pipe_or_too_large_is_refused():
+    os.mkfifo("pipe.toml")
+    assert "not a regular file" in arena("tournament", "pipe.toml", code=2).stderr
+    with Path("large.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    assert "more than 200,000 bytes" in arena("tournament", "large.toml", code=2).stderr
 
 
 def test_a_path_that_is_not_a_config_file_is_refused_with_a_hint():
@@ -346,3 +504,22 @@ def test_a_path_that_is_not_a_config_file_is_refused_with_a_hint():
     Path("results").mkdir()
     assert "results has no run.json" in arena("tournament", "results", code=2).stderr
     assert "leave out event.toml" in arena("tournament", "event.toml", "--resume", "a", code=2).stderr
+
+
+def test_a_game_chosen_from_a_file_leaves_out_the_bots_of_its_other_games():
+    Path("event.toml").write_text(
+        'games = ["el-paso", "x-pasch"]\nbots = ["random", "outlaw", "founder", "tycoon"]\nworkers = 0\ndeals = 1\n'
+        'name = "a"\n'
+    )
+    said = arena("tournament", "event.toml", "--game", "el-paso").stderr
+    assert "Warning: founder, tycoon cannot play el-paso; left out." in said
+    run = RunFolder.open(Path("results/a"))
+    assert [entrant.name for entrant in run.info.entrants] == ["random", "outlaw"]
+    typed = ("tournament", "event.toml", "--game", "el-paso", "--bot", "founder", "--bot", "random", "--bot", "outlaw")
+    assert "founder cannot play el-paso." in arena(*typed, code=2).stderr
+    Path("event.toml").write_text('games = ["el-paso"]\nbots = ["random", "outlaw", "founder"]\n')
+    assert "line 2, column 29: founder cannot play el-paso." in arena("tournament", "event.toml", code=2).stderr
+    gauntlet = 'bots = ["random", "outlaw", "founder"]\nformat = "gauntlet"\ncandidates = ["outlaw", "founder"]\n'
+    Path("event.toml").write_text(f'{gauntlet}deals = 1\nname = "b"\nworkers = 0\n')
+    arena("tournament", "event.toml", "--game", "el-paso", "-q")
+    assert RunFolder.open(Path("results/b")).info.plan.candidates == ("outlaw",)

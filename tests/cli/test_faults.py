@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.core.records import Fault
-from harness.match.faults import FaultGroups
+from harness.cli.options import fault_commands
+from harness.core.records import Fault, MatchSpec
+from harness.match.referee import ASKING, IDLE, SLOTS
+from harness.match.stdio import MAX_LOG_BYTES, BotLogs, MatchStdout
 from harness.output.progress import Progress
-from harness.output.text import IN_FULL, commands, fault_lines
+from harness.output.text import IN_FULL, fault_lines
+from harness.runs import monitor
+from harness.runs.monitor import FaultGroups
 from harness.runs.store import LOGS
 from tests.ratings.simulate import record
 from tests.support.cli import arena
@@ -67,7 +71,7 @@ def test_fault_groups_name_the_line_and_the_commands_that_reproduce_the_fault(cl
     assert "IndexError" in arena(*shown).stdout
     assert f"arena ask {clumsy}::clumsy results/a {first.first.match} --fault" in said
     assert "arena matches results/a --faults" in said
-    assert ("what it printed: results/a/logs/clumsy.log" in said) == ("--isolate" in how)
+    assert "what it printed: results/a/logs/clumsy.log" in said
 
 
 def test_faults_end_a_run_with_the_documented_exit_code(clumsy):
@@ -108,19 +112,81 @@ def test_a_run_that_is_continued_disqualifies_the_same_bots(clumsy):
         assert {one.id: one.without_timing() for one in harness.open_run("a")} == whole
 
 
-@pytest.mark.parametrize("workers", [0, 1])
-def test_what_bots_print_is_tagged_and_stays_out_of_stdout(clumsy, workers, capfd):
-    said = arena(*command(clumsy, "--deals", 1, "--json", "--workers", workers, "--name", "a"))
+HOW = pytest.mark.parametrize("how", [("--workers", 0), ("--workers", 1), ("--workers", 1, "--isolate")])
+
+
+@HOW
+def test_what_a_bot_prints_is_in_its_log_and_the_terminal_says_so_once(clumsy, how, capfd):
+    said = arena(*command(clumsy, "--deals", 1, "--json", *how, "--name", "a"))
     assert json.loads(said.stdout)["faults"] == 2
-    err = said.stderr if workers == 0 else capfd.readouterr().err
-    for match in ("el-paso-1.1.1", "el-paso-1.1.2"):
-        assert err.count(f"[clumsy {match}] asked for ") == 3
-
-
-def test_the_log_of_an_isolated_bot_names_the_match(clumsy):
-    arena(*command(clumsy, "--deals", 1, "--workers", 1, "--isolate", "--name", "a"))
+    err = said.stderr + capfd.readouterr().err
+    assert "asked for" not in err
+    assert err.count("What clumsy printed is in results/a/logs.") == 1
     log = Path("results/a", LOGS, "clumsy.log").read_text().splitlines()
     assert [line.split(" asked for ")[0] for line in log] == ["[el-paso-1.1.1]"] * 3 + ["[el-paso-1.1.2]"] * 3
+    assert "printed" not in arena("tournament", "--resume", "a").stderr.replace("what it printed", "")
+
+
+@HOW
+def test_show_output_prints_it_with_the_bot_and_the_match(clumsy, how, capfd):
+    said = arena(*command(clumsy, "--deals", 1, "--json", *how, "--name", "a", "--show-output"))
+    assert json.loads(said.stdout)["faults"] == 2
+    err = said.stderr + capfd.readouterr().err
+    for match in ("el-paso-1.1.1", "el-paso-1.1.2"):
+        assert err.count(f"[clumsy {match}] asked for ") == 3
+    assert len(Path("results/a", LOGS, "clumsy.log").read_text().splitlines()) == 6
+
+
+def test_output_of_trial_matches_is_not_kept(clumsy, capfd, monkeypatch):
+    monkeypatch.setattr(monitor, "MIN_TRIAL_S", 0.0)
+    said = arena(*command(clumsy, "--deals", 1, "--workers", 1, "--dry-run"))
+    err = said.stderr + capfd.readouterr().err
+    assert "asked for" not in err
+    assert "What clumsy printed in trial matches is not kept." in err
+    assert not Path("results").exists()
+
+
+PAST_PYTHON = """import os
+import harness
+
+class Native(harness.Bot):
+    def choose(self, view, actions):
+        os.write(1, b"one ")
+        os.write(2, b"two\\x1b[2J\\xe2\\x80\\xae\\n")
+        if self.seat == 1 and len(actions) > 1 and os.environ.get("DIE"):
+            os.write(2, b"last words")
+            os._exit(7)
+        return actions[0]
+"""
+
+
+def test_output_to_descriptors_is_in_a_log_without_escapes_and_also_that_of_a_crash(capfd, monkeypatch):
+    Path("native.py").write_text(PAST_PYTHON)
+    field = ("tournament", "--game", "el-paso", "--bot", "native.py", "--bot", "random", "--workers", 1, "--deals", 2)
+    arena(*field, "--name", "a")
+    heard = capfd.readouterr()
+    assert "one two" not in heard.out + heard.err
+    first, then = (Path("results/a", LOGS, f"{name}.log").read_text() for name in ("unknown", "native"))
+    assert {line.split("] ")[1] for line in (first + then).splitlines()} == {"one two?[2J?"}
+    assert then.count("one two?[2J?") > first.count("one two?[2J?") > 0
+    monkeypatch.setenv("DIE", "1")
+    arena(*field, "--name", "b")
+    assert "last words" in Path("results/b", LOGS, "native.log").read_text()
+
+
+def test_a_print_at_each_decision_costs_little_once_the_log_is_full(tmp_path):
+    logs = BotLogs(tmp_path / "run" / LOGS)
+    status = [float(IDLE)] * SLOTS
+    status[ASKING] = 0
+    spec = MatchSpec.single("sim-1.1.1", "sim", {}, 1, ("chatty", "other"))
+    for _ in range(20):
+        stdout = MatchStdout(spec, status, logs=logs)
+        for _ in range(2000):
+            print("thinking about it", file=stdout)
+        stdout.end()
+    size = (tmp_path / "run" / LOGS / "chatty.log").stat().st_size
+    assert MAX_LOG_BYTES <= size < MAX_LOG_BYTES + 100
+    assert logs.dropped == {"chatty"}  # the file is not opened any more
 
 
 def test_output_of_bots_in_a_single_match_from_python_is_tagged(capsys):
@@ -159,7 +225,7 @@ def test_a_summary_of_many_faults_fits_on_a_screen():
         for bot in ("loud", "quiet"):
             if bot == "loud" or n == 7:
                 faults.add(failed(bot, n, f"exit code {n}: " + "\x1b[31mword " * 100))
-    lines = list(fault_lines(faults, commands(Path("results/a"), {})))
+    lines = list(fault_lines(faults, fault_commands(Path("results/a"), {})))
     assert len(lines) < 10 * IN_FULL + 40
     assert all(len(line) < 80 and line.isprintable() for line in lines)
     assert any(line.startswith("quiet: crash, exit code 7") for line in lines)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+import harness
+from harness.core.errors import UsageError
 from tests.support.cli import arena
 
 BASE = ("tournament", "--game", "el-paso", "--deals", 1)
@@ -43,6 +46,8 @@ BASE = ("tournament", "--game", "el-paso", "--deals", 1)
         (("tournament", "-f", "papyrus"), "Unknown table format 'papyrus'"),
         (("tournament", "--resume", "nowhere"), "There is no run 'nowhere'."),
         (("tournament", "--resume", "nowhere", "--seed", 3), "leave out --seed."),
+        (("leaderboard", "x" * 400), "This is too long for a file name: "),
+        ((*BASE, "--bot", "x" * 400), "This is too long for a file name: x"),
         (("leaderboard", "nowhere"), "There is no run 'nowhere'."),
         (("verify", "nowhere"), "There is no run 'nowhere'."),
         (("replay", "nowhere", "1"), "There is no run 'nowhere'."),
@@ -50,6 +55,51 @@ BASE = ("tournament", "--game", "el-paso", "--deals", 1)
 )  # fmt: skip
 def test_invalid_arguments_get_one_error_sentence(args, said):
     assert said in " ".join(arena(*args, code=2).stderr.split())
+
+
+CHOOSE = "    games = ('el-paso',)\n    def choose(self, view, actions): return actions[0]\n"
+BOT = f"import harness\nclass Mine(harness.Bot):\n{CHOOSE}"
+READS = f"from pathlib import Path\nTABLE = Path(__file__).with_name('table.txt').read_text()\n{BOT}"
+
+
+@pytest.mark.parametrize(
+    ("files", "bot", "said"),
+    [
+        ({"mine.py": f"import harness\nimport nosuchlib\n{BOT}"}, "mine.py",
+         "mine.py cannot be loaded: ModuleNotFoundError: No module named 'nosuchlib' (mine.py, line 2)."),
+        ({"mine.py": BOT + "\0"}, "mine.py", "mine.py cannot be loaded: syntax error: source code string cannot"),
+        ({"mine.py": READS, "table.txt": "1"}, "mine.py", "No such file or directory: 'table.txt' (mine.py, line 2). "
+         "table.txt lies beside it; isolated, it sees what it declares: files = ('table.txt',)."),
+        ({"mine.py": BOT}, "ismcts:guide=mine.py", "mine.py is a file, and guide names an installed bot."),
+        ({}, "ismcts:guide=founder",
+         "ismcts:guide=founder does not play El Paso: founder, which it consults, plays only x-pasch."),
+        ({"mine/__init__.py": "", "mine/bot.py": BOT}, "mine",
+         "mine is a package, and its __init__.py defines and imports no bot: import the class there"),
+        ({}, f"cmd:{sys.executable} -S no_such_bot.py", "There is no file no_such_bot.py here."),
+    ],
+    ids=["no-such-module", "null-byte", "undeclared-file", "guide-is-a-file", "guide-of-another-game", "empty-package",
+         "no-such-program"],
+)  # fmt: skip
+def test_the_error_names_what_the_author_has_to_change(files, bot, said):
+    for name, text in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    isolate = "on" if "table.txt" in files else "off"
+    assert said in " ".join(arena(*BASE, "--bot", "random", "--bot", bot, "--isolate", isolate, code=2).stderr.split())
+
+
+def test_a_name_with_a_null_byte_is_refused():
+    for bots, results in ((["random", "a\0.py"], "r"), (["random", "cmd:ls \0"], "r"), (["random", "diehard"], "r\0")):
+        with pytest.raises(UsageError, match=r"null byte|cannot be the name"):
+            harness.tournament(games=["el-paso"], bots=bots, deals=1, results=results)
+
+
+def test_a_game_of_a_bot_that_is_not_played_is_mentioned():
+    Path("mine.py").write_text(BOT.replace("'el-paso',", "'el-paso', 'gnadenlos'"))
+    bots = ("--bot", "mine.py", "--bot", "random", "--deals", 1, "--workers", 0)
+    said = " ".join(arena("tournament", *bots).stderr.split())
+    assert "Gnadenlos! is not played: it needs 3 bots, and only mine and random play it." in said
+    assert "is not played" not in arena("tournament", *bots, "--game", "el-paso", "--name", "one").stderr
 
 
 def test_unsuitable_folders_and_unknown_matches_are_refused():
@@ -70,14 +120,16 @@ def test_unsuitable_folders_and_unknown_matches_are_refused():
     ("old", "new", "said"),
     [
         ("", "not = [toml", "are not TOML"),
-        ("rate = 4", "rate = 0", "rate"),
-        ("values = [1, 2, 3, 4, 5, 6, 7, 8]", "values = [1, 1, 3, 4, 5, 6, 7, 8]", "two raid cards of one site"),
-        ("values = [1, 2, 3, 4, 5, 6, 7, 8]", "values = [1, 2]", "at least 5 raid cards"),
+        ("rate = 4", "rate = 0", "Expected `int` >= 1 - at `$.towns[0].rate`"),
+        ("values = [1, 2, 3, 4, 5, 6, 7, 8]", "values = [1, 1, 3, 4, 5, 6, 7, 8]",
+         "two raid cards of one site have the same value - at `$.cards`"),
+        ("values = [1, 2, 3, 4, 5, 6, 7, 8]", "values = [1, 2]", "length >= 5 - at `$.cards.values`"),
         ("bank      = [1, 2, 3, 4, 4, 5]\n", "", "missing required field `bank`"),
-        ("hotel     = [1, 2, 3, 4, 4, 5]", "hotel = []", "a site has no tiles"),
+        ("hotel     = [1, 2, 3, 4, 4, 5]", "hotel = []", "length >= 1 - at `$.tiles.hotel`"),
         ("hotel     = [1, 2, 3, 4, 4, 5]", "hotel = [-1]", "Expected `int` >= 1"),
-        ('"star", "star", ', "", "no die face is a star"),
-        ('sites = ["bank", "saloon", "gold_mine",', 'sites = ["bank", "bank", "gold_mine",', "a site twice"),
+        ('"star", "star", ', "", "at least one star in 6 die faces - at `$.dice`"),
+        ('sites = ["bank", "saloon", "gold_mine",', 'sites = ["bank", "bank", "gold_mine",',
+         "a site twice - at `$.towns[0]`"),
         ('name = "Deadwood"', 'nmae = "Deadwood"', "unknown field `nmae`"),
         ("[editions.nl]", "[editions.fr]", "editions"),
     ],
@@ -100,7 +152,7 @@ def test_components_without_towns_are_refused(tmp_path):
     text = re.sub(r"\[\[towns\]\]\n(\w+ = .*\n)+", "", read_data_file("engines.el_paso", "el_paso.toml"))
     file = tmp_path / "bad.toml"
     file.write_text("towns = []\n" + text)
-    assert "there are no towns" in arena(*BASE, "--option", f"components={file}", code=2).stderr
+    assert "length >= 1 - at `$.towns`" in arena(*BASE, "--option", f"components={file}", code=2).stderr
 
 
 SLIP = """

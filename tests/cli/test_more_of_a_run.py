@@ -8,6 +8,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import harness
 from harness.plugins.features import FORMATS
@@ -62,7 +63,8 @@ def test_extending_deals_gives_the_same_run_as_starting_with_them():
     assert table("a") == table("b")
     assert "equals results/b" in arena("verify", "b", "a").stdout
     assert arena("verify", "a").exit_code == 0
-    assert harness.open_run("a").request() == harness.open_run("b").request()
+    one, other = (replace(harness.open_run(name).request(), file=None) for name in "ab")
+    assert one == other
 
 
 def test_a_late_bot_plays_all_deals_with_every_other_bot_and_old_records_stay():
@@ -143,7 +145,7 @@ def test_extending_a_run_invalidates_its_signature(monkeypatch):
         (("--bot", "v2=skittish", "--bot", "v2=diehard"), "v2 is entered twice"),
         (("--bot", "skittish:stars=3", "--candidate", "skittish:stars=3"), "Candidates are for gauntlet"),
         (("--candidate", "skittish"), "skittish cannot become a candidate"),
-        (("--format", "swiss"), "is a round-robin, and stays one"),
+        (("--format", "swiss"), "is a round-robin; its format cannot change"),
         (("--format", "round-robin:tables=2", "--deals", 4), "they stay as they are"),
         (("--deals", 4, "--seed", 2), "leave out --seed."),
     ],

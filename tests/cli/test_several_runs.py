@@ -180,7 +180,7 @@ def test_a_site_publishes_merged_runs_under_one_name_and_counts_no_match_twice(w
     arena("publish", *week, "--together", "week", "--to", "site")
     play("wednesday", 3, "--deals", 1)
     arena("publish", *week, "wednesday", "--together", "week", "--to", "site")
-    assert [path.name for path in Path("site/runs").iterdir()] == ["week"]
+    assert [path.name for path in Path("site/runs").iterdir() if path.is_dir()] == ["week"]
     random = json.loads(Path("site/bots/random.json").read_text())["games"][0]
     assert {one["met"] for one in random["best"] + random["worst"]} == {24}
     arena("publish", *week, "wednesday", "--to", "site")

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 import harness
+from harness.core.files import Folder
 from harness.runs.reader import GAMES
 from harness.runs.store import digest_of_file
 from tests.cli.test_verify import FOLDER, NOTING, play, swap_in
@@ -110,7 +111,7 @@ def test_a_signature_covers_notes_and_changed_notes_are_found(key):
         assert "notes.jsonl" in arena("verify", "a", code=1).stdout.partition("BAD")[2]
     # somebody who mends the digest in run.json, too
     path.write_bytes(noted.replace(b"hm", b"ah"))
-    edit_info(FOLDER, lambda raw: {**raw, "notes": digest_of_file(path)})
+    edit_info(FOLDER, lambda raw: {**raw, "notes": digest_of_file(Folder(FOLDER), path.name)})
     (FOLDER / "signature.json").rename("signature.json")
     assert "all fit. Unsigned." in arena("verify", "a").stdout
     Path("signature.json").rename(FOLDER / "signature.json")
@@ -186,7 +187,7 @@ def test_a_symlink_in_the_folder_is_not_followed(key):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes here")
-@pytest.mark.parametrize(("name", "told"), [("leaderboard.md", "it is no regular file"), ("lock", "but BAD")])
+@pytest.mark.parametrize(("name", "told"), [("leaderboard.md", "it is not a regular file"), ("lock", "but BAD")])
 def test_verify_does_not_block_on_a_named_pipe_in_the_folder(key, name, told):
     play()
     arena("sign", "a")

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from harness.bench.records import STARTS, measure_start
-from harness.cli import options as names_module
-from harness.cli.options import installed_names
+from harness.completion import names as names_module
+from harness.completion.names import installed_names
 
 SAYS = (
     "import atexit, json, sys; atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr));"
@@ -40,7 +40,7 @@ NOT_FOR_A_RUN_HERE = {
 def caches(tmp_path, monkeypatch):
     """Names are kept in a folder of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    return tmp_path / "caches" / "arena"
+    return tmp_path / "caches" / "arena" / "names"
 
 
 @pytest.fixture

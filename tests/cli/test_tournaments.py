@@ -111,6 +111,9 @@ def test_a_run_with_a_changed_bot_is_resumed_only_with_force(tmp_path):
     assert "--force" in refused
     assert "continued although the bot mine" in arena("tournament", "--resume", "a", "--force").stderr
     assert len(records("a")) == 4
+    bot.unlink()
+    refused = " ".join(arena("tournament", "--resume", "a", code=2).stderr.split())
+    assert "Put the file back, or continue from the folder in which the run was begun." in refused
 
 
 def test_foreign_or_damaged_records_stop_a_resume_before_any_match_is_played():
@@ -157,7 +160,7 @@ def test_the_limits_of_a_run_stay_the_same_on_resume(tmp_path):
     assert all(record.faults[0].kind == "timeout" for record in records("a"))
     path = Path("results/a/games.jsonl")
     path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
-    assert "begun with move_time=0.1" in arena("tournament", "--resume", "a", "--move-time", 9, code=2).stderr
+    assert "started with move_time=0.1" in arena("tournament", "--resume", "a", "--move-time", 9, code=2).stderr
     arena("tournament", "--resume", "a")
     assert [record.faults[0].kind for record in records("a")] == ["timeout", "timeout"]
 
@@ -192,8 +195,8 @@ def test_a_record_with_a_fault_of_a_nonexistent_seat_is_refused():
     arena(*FIELD[:9], "--deals", 1, "--name", "a")
     first, *others = records_of(Path("results/a"))
     write_records(Path("results/a"), [replace(first, faults=(Fault(99, "crash", 0),)), *others], sealed=False)
-    assert "does not fit its number of seats" in arena("verify", "a", code=1).stdout
-    assert "does not fit its number of seats" in arena("leaderboard", "a", code=2).stderr
+    assert "does not fit its seats" in arena("verify", "a", code=1).stdout
+    assert "does not fit its seats" in arena("leaderboard", "a", code=2).stderr
 
 
 def test_what_a_bot_file_prints_when_loaded_does_not_reach_stdout(tmp_path):
@@ -203,3 +206,12 @@ def test_what_a_bot_file_prints_when_loaded_does_not_reach_stdout(tmp_path):
     )
     said = arena("tournament", "--game", "el-paso", "--deals", 1, "--bot", "random", "--bot", bot, "--json")
     assert json.loads(said.stdout)["complete"]
+
+
+def test_a_dry_run_says_which_games_are_not_played():
+    Path("mine.py").write_text(
+        "from harness import Bot\nclass Mine(Bot):\n    games = ('el-paso', 'gnadenlos')\n"
+        "    def choose(self, view, actions):\n        return actions[0]\n"
+    )
+    shown = arena("tournament", "--bot", "mine.py", "--bot", "outlaw", "--deals", 1, "--workers", 0, "--dry-run")
+    assert "Warning: Gnadenlos! is not played: it needs 3 bots, and only mine plays it." in shown.stderr

@@ -13,20 +13,19 @@ from msgspec.structs import replace
 
 import harness
 from harness.core.errors import StoreError
-from harness.core.records import Fault
+from harness.core.records import Fault, with_sum
 from harness.executors.base import Job
 from harness.executors.serial import SerialExecutor
 from harness.match.referee import ranks_with_faults
-from harness.match.replay import Replay
 from harness.plugins.registry import load
-from harness.runs.reader import GAMES, SUM_SIZE, RecordLine, with_sum
+from harness.runs.reader import GAMES, SUM_SIZE, RecordLine
 from harness.runs.resume import restore
 from harness.runs.runner import Tournament
 from harness.runs.setup import configure_run
 from harness.runs.store import RUN, RunFolder
 from harness.runs.verify import check_run
 from tests.support.cli import arena
-from tests.support.forgery import bent, edit_info, records_of, write_records
+from tests.support.forgery import bent, edit_info, records_of, with_another_ending, write_records
 
 FOLDER = Path("results/a")
 MATCHES = 4
@@ -63,8 +62,8 @@ def test_an_unchanged_run_passes_even_with_its_bots_in_sandboxes():
     play()
     said = arena("verify", "a", "--bots", "--workers", 1).stdout
     assert f"{MATCHES} records, {MATCHES} played again: all fit. Unsigned." in said
-    assert "Not covered without a good signature: deals, limits, times, versions, notes." in said
-    assert "Taken as recorded" not in said
+    assert "Not checked without a good signature: deals, limits, times, versions, notes." in said
+    assert "whether bots chose these moves" not in said
     assert f"{MATCHES} matches asked again: the bots decide as recorded." in said
     assert harness.open_run("a").verify(bots=True, isolate="off", workers=0).fine
 
@@ -142,37 +141,12 @@ def test_a_move_that_the_bot_did_not_make_is_found():
     play()
     records = records_of(FOLDER)
     game = configure_run(RunFolder.open(FOLDER), load())["el-paso"]
-    forged, decision = _with_another_ending(game, records[1])
+    forged, decision = with_another_ending(game, records[1])
     write_records(FOLDER, [records[0], forged, *records[2:]])
     arena("verify", "a")  # the rules have nothing against it
     said = asked_again(1)
     assert "1 decisions are not the bots'" in said
     assert f"{forged.id}, decision {decision}: the record says that" in said
-
-
-def _with_another_ending(game, record):
-    """The match up to its last decision that can change the result; that one goes otherwise, by the rules."""
-    for decision in reversed(range(len(record.actions))):
-        replay = Replay(game, record)
-        while replay.decision < decision or len(replay.state.legal) < 2:
-            replay.step()
-        state = replay.state
-        other = next(action for action in state.legal if action.code != record.actions[decision])
-        actions, decisions = [*record.actions[:decision], other.code], list(replay.decisions)
-        decisions[state.seat] += 1
-        state.step(other)
-        while state.legal:
-            if len(state.legal) > 1:
-                actions.append(state.legal[0].code)
-                decisions[state.seat] += 1
-            state.step(state.legal[0])
-        scores = state.scores()
-        if scores != record.scores:
-            return replace(
-                record, actions=tuple(actions), decisions=tuple(decisions), scores=scores,
-                ranks=ranks_with_faults(scores, ()), ending=state.ending,
-            ), decision  # fmt: skip
-    raise AssertionError("every ending has the same scores")
 
 
 @pytest.mark.parametrize("kind", ["exception", "illegal", "timeout", "crash"])
@@ -271,7 +245,7 @@ def test_bots_are_asked_even_if_another_bot_of_the_match_is_missing():
     game = configure_run(RunFolder.open(FOLDER), load())["el-paso"]
     found = None
     for number, record in enumerate(records):
-        forged, decision = _with_another_ending(game, record)
+        forged, decision = with_another_ending(game, record)
         seats = [one.seat for one in harness.open_run("a").replay(record.id).positions() if one.decision == decision]
         if record.seats[seats[0]] == "skittish":
             found = number, forged, decision
@@ -316,7 +290,7 @@ def test_a_table_that_differs_from_the_records_is_found_without_a_key(name):
     play(bots=("outlaw", "skittish"))
     swap_in(name)
     said = arena("verify", "a", code=1).stdout
-    assert f"  {FOLDER / name} is not what the records give; arena leaderboard {FOLDER} shows what is.\n" in said
+    assert f"  {FOLDER / name} is not what the records give; 'arena leaderboard' shows that.\n" in said
     assert not harness.open_run("a").verify().fine
     (FOLDER / name).unlink()  # what is derived may be missing
     arena("verify", "a")
@@ -372,8 +346,9 @@ def test_uncovered_fields_and_unconfirmed_faults_are_reported():
         forged.append(replace(record, faults=faults, ranks=ranks_with_faults(record.scores, faults)))
     write_records(FOLDER, forged)
     said = arena("verify", "a").stdout
-    assert "  Not covered without a good signature: deals, limits, times, versions, notes.\n" in said
-    assert f"  Taken as recorded: who chose the moves, and {MATCHES} faults; --bots asks the bots.\n" in said
+    assert "  Not checked without a good signature: deals, limits, times, versions, notes.\n" in said
+    unasked = f"whether bots chose these moves and caused {MATCHES} faults. Use --bots."
+    assert f"  Not checked: {unasked}\n" in said
     [found] = json.loads(arena("verify", "a", "--json").stdout)
     assert found["taken_faults"] == MATCHES
     assert found["uncovered"] == ["deals", "limits", "times", "versions", "notes"]
@@ -404,8 +379,9 @@ def test_notes_of_a_match_that_was_not_played_are_found():
     [
         ({"faults": (Fault(0, "timeout", 9999, "late"),)}, "failed (timeout) at decision 9999, and the match has"),
         ({"faults": (Fault(0, "timeout", -1, "late"),)}, "failed (timeout) at decision -1, and the match has"),
-        ({"cpu": (0.0, 0.0, 0.0, 0.0, 0.0)}, "does not fit its number of seats"),
-        ({"slowest": (0.0,)}, "does not fit its number of seats"),
+        ({"cpu": (0.0, 0.0, 0.0, 0.0, 0.0)}, "does not fit its seats"),
+        ({"slowest": (0.0,)}, "does not fit its seats"),
+        ({"ranks": (2, 3)}, "does not fit its seats"),
         ({"time": (0.1, -0.1)}, "the record says time (0.1, -0.1), which is not a valid time"),
         ({"cpu": (-0.1, 0.1)}, "the record says cpu (-0.1, 0.1), which is not a valid time"),
     ],
@@ -417,6 +393,8 @@ def test_impossible_faults_and_times_are_found(change, told):
         change = {**change, "ranks": ranks_with_faults(first.scores, change["faults"])}
     write_records(FOLDER, [replace(first, **change), *others], sealed=False)
     assert told in arena("verify", "a", code=1).stdout
+    if "seats" in told:
+        assert told in arena("matches", "a", code=2).stderr
 
 
 def test_the_cpu_time_of_a_dead_process_is_never_negative():
@@ -447,7 +425,7 @@ def test_tables_are_compared_byte_by_byte(name, old, new):
     bent_text = re.sub(old, new, text, count=1)
     assert bent_text != text
     path.write_bytes(bent_text.encode())
-    assert f"{path} is not what the records give; arena" in arena("verify", "a", code=1).stdout
+    assert f"{path} is not what the records give; 'arena" in arena("verify", "a", code=1).stdout
     edit_info(FOLDER, lambda raw: {**raw, "arena": "0.0.1"})
     assert "(or arena '0.0.1' wrote it otherwise than" in arena("verify", "a", code=1).stdout
 
@@ -475,13 +453,15 @@ def test_names_of_installed_bots_given_to_other_bots_are_reported():
     assert "skittish could not be asked: the run says that it is of 'elsewhere'" in asked_again(1)
 
 
-def test_a_run_whose_files_are_symlinks_can_be_verified(tmp_path):
+def test_a_run_folder_may_be_a_link_but_its_files_may_not(tmp_path):
     arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--deals", 2, "--name", "a")
+    (tmp_path / "link").symlink_to(FOLDER.resolve())
+    assert "fit" in arena("verify", tmp_path / "link").stdout
     linked = tmp_path / "linked"
     linked.mkdir()
     for name in (RUN, GAMES):
         (linked / name).symlink_to((FOLDER / name).resolve())
-    assert "fit" in arena("verify", linked).stdout
+    assert f"Cannot read {linked / RUN}: it is a link" in arena("verify", linked, code=2).stderr
 
 
 def test_a_record_without_actions_is_refused_even_if_actions_are_not_read():

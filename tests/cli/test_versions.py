@@ -56,6 +56,9 @@ def test_versions_play_each_other_in_workers_and_isolated():
 def test_two_bot_files_with_the_same_name_can_be_compared():
     said = arena("compare", "sprinter.py", "old/sprinter.py", "--game", "el-paso", "--seed", 1, "--most", 4).stdout
     assert "el-paso (sprinter, old.sprinter)" in said
+    Path("before.py").write_text(Path("old/sprinter.py").read_text())
+    said = arena("compare", "sprinter.py", "before.py", "--game", "el-paso", "--seed", 1, "--most", 4).stdout
+    assert "el-paso (sprinter, before)" in said
 
 
 def test_bots_come_from_a_list_file_and_the_candidate_may_be_a_file_or_a_name():

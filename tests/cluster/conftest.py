@@ -8,8 +8,12 @@ pytest.importorskip("distributed", reason="a cluster needs Dask: pip install 'ar
 
 from tests.support.dask_cluster import DaskCluster
 
+NODES = 2
+THREADS = 2
+"""Threads of each node."""
+
 
 @pytest.fixture(scope="package")
 def cluster(tmp_path_factory):
-    with DaskCluster(tmp_path_factory.mktemp("cluster"), nodes=3) as running:
+    with DaskCluster(tmp_path_factory.mktemp("cluster"), nodes=NODES, threads=THREADS) as running:
         yield running

@@ -165,7 +165,7 @@ def test_the_driver_does_not_wait_for_a_silent_node_and_counts_its_late_results_
     link.answers = answers
     kept, told = [], []
     with executor(link) as running:
-        running.tell = told.append
+        running.report = told.append
         first = names(running.run(jobs(50), kept.extend))
         assert first == sorted(f"m{i}" for i in range(50))
         assert late

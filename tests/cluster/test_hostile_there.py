@@ -7,6 +7,7 @@ import pytest
 from harness.core.records import MatchSpec
 from harness.executors.base import HERE, ClusterChoice, Job, choose_executor
 from harness.runs.request import RunRequest
+from tests.cluster.conftest import NODES
 from tests.executors.test_pool import GAMES, MEMORY, table
 from tests.support import wild, zoo
 
@@ -43,4 +44,4 @@ def test_a_cluster_blames_the_same_bots_as_one_machine(cluster, strange, move_ti
     for bot in strange:
         assert {seat for seat, _, _ in there[bot.name][0]} <= {1}
         assert {kind for _, kind, _ in there[bot.name][0]} == ({KINDS[bot]} if bot in KINDS else set()), bot.name
-    assert len(cluster.processes(lambda command: "dask_worker" in command)) == 3
+    assert len(cluster.processes(lambda command: "dask_worker" in command)) == NODES

@@ -18,6 +18,7 @@ from harness.core.errors import ArenaError
 from harness.executors.base import ClusterChoice, choose_executor
 from harness.isolation.doctor import probe
 from harness.runs.request import RunRequest
+from tests.cluster.conftest import NODES
 from tests.cluster.test_travel import PROGRAM
 from tests.executors.test_pool import jobs, table
 from tests.support.cli import arena
@@ -53,6 +54,7 @@ def test_an_address_without_a_scheduler_is_refused(monkeypatch, tmp_path):
         ("nonsense", "is not a cluster. Give the address"),
         ("local:none", "the number of workers must be"),
         ("local:0", "the number of workers must be"),
+        ("tcp://[::1:8786", "is not the address of a Dask scheduler"),
         ("no_such_module:make", "ModuleNotFoundError"),
         ("json:dumps", "failed to create a cluster"),
         ("pathlib:Path", "not a Dask cluster"),
@@ -89,19 +91,20 @@ def test_nodes_with_another_python_version_are_refused_with_a_table(cluster, mon
         play(cluster.address)
     told = str(refused.value)
     assert "CPython 3.11.0" in told
-    assert told.count("tcp://") == 3
+    assert told.count("tcp://") == NODES
     assert "start its Dask worker with the same Python" in told
 
 
-@pytest.fixture
-def homebodies(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def homebodies(tmp_path_factory):
     """A bot that is installed here, and on one node not at all, on one in another version, and on one the same."""
+    tmp_path = tmp_path_factory.mktemp("homebodies")
     for place, turn in (("here", 0), ("other", -1), ("nowhere", None)):
         (tmp_path / place).mkdir()
         if turn is not None:
             (tmp_path / place / "homebody.py").write_text(PLUGIN.format(turn=turn))
-    monkeypatch.syspath_prepend(str(tmp_path / "here"))
-    with DaskCluster(tmp_path) as running:
+    with pytest.MonkeyPatch.context() as monkeypatch, DaskCluster(tmp_path) as running:
+        monkeypatch.syspath_prepend(str(tmp_path / "here"))
         for place in ("here", "other", "nowhere"):
             running.add_node(name=place, PYTHONPATH=str(tmp_path / place))
         running.wait_for_nodes(3)
@@ -140,7 +143,7 @@ def test_a_program_with_files_or_tools_missing_on_a_node_is_refused(
     with pytest.raises(ArenaError) as refused:
         play(cluster.address, ["random", f"told=cmd:{command.format(tmp_path)}"], isolate=isolate)
     table = [line for line in str(refused.value).splitlines() if "bot told" in line]
-    assert len(table) == 3
+    assert len(table) == NODES
     assert all(line.rstrip().endswith(there) for line in table)
     assert "cannot play" not in str(refused.value)  # there is nothing to be said but what is in the table
 
@@ -165,7 +168,7 @@ def test_a_node_that_joins_later_is_checked_the_same_way(tmp_path, monkeypatch):
         running.wait_for_nodes(1)
         choice = ClusterChoice(running.address)
         with choose_executor(table(homebody.Homebody), RunRequest().limits, None, cluster=choice) as executor:
-            executor.tell = told.append
+            executor.report = told.append
             for number, _ in enumerate(executor.run(until_told())):
                 if number == 0:
                     running.add_node(name="unfit")

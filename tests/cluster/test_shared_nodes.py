@@ -18,6 +18,7 @@ from harness.cluster import agent, driver, nodes
 from harness.core.errors import ArenaError
 from harness.executors.base import ClusterChoice, choose_executor
 from harness.runs.request import RunRequest
+from tests.cluster.conftest import THREADS
 from tests.executors.test_pool import jobs, plain, table
 from tests.support.dask_cluster import DaskCluster
 from tests.support.waiting import wait_for, within
@@ -48,7 +49,7 @@ def test_a_node_whose_bot_code_changes_during_a_run_gets_no_more_matches(tmp_pat
         running.add_node(name="there", PYTHONPATH=str(tmp_path / "there"))
         running.wait_for_nodes(1)
         with executor(running.address, homebody_there.Homebody) as some, pytest.raises(ArenaError) as lost:
-            some.tell = told.append
+            some.report = told.append
             for number, (record, *_) in enumerate(some.run(jobs(10**6, "random", "homebody"))):
                 assert not record.faults
                 if number == 0:
@@ -60,46 +61,58 @@ def test_a_node_whose_bot_code_changes_during_a_run_gets_no_more_matches(tmp_pat
     assert any("gets no matches" in sentence for sentence in told)
 
 
-def test_matches_queued_behind_another_users_task_are_played_on_another_node(tmp_path, monkeypatch):
-    monkeypatch.setattr(nodes, "LATE_AFTER_S", 1.0)
-    until = time.time() + 300
-    with DaskCluster(tmp_path, nodes=2) as running, Client(running.address, set_as_default=False) as other:
-        held, given = [], []
-
-        def enough():
-            """Matches until one node has been held up, and some more."""
-            for job in jobs(10**6):
-                if len(given) > 400 and held:
-                    return
-                given.append(job)
-                yield job
-
-        with executor(running.address) as some:
-            played = []
-            for one in some.run(enough()):
-                played.append(one)
-                if len(played) == 50:
-                    [at] = [node.address for node in some._nodes.values()][:1]
-                    held.append(other.submit(_sleep_until, until, workers=[at], pure=False))
-            assert plain(played).keys() == {job.spec.id for job in given}
-        other.cancel(held)
-
-
-def _sleep_until(when):
-    while time.time() < when:
+def _sleep_until_deleted(file):
+    while file.exists():
         time.sleep(0.1)
 
 
-def test_a_run_starts_although_another_user_keeps_a_node_busy(tmp_path, monkeypatch):
+@pytest.fixture
+def other_user(cluster, tmp_path):
+    """Another user of the cluster: a function that keeps a node busy until the test ends."""
+    busy = tmp_path / "busy"
+    busy.touch()
+    with Client(cluster.address, set_as_default=False) as client:
+        held = []
+
+        def keep_busy(address):
+            held.extend(client.map(_sleep_until_deleted, [busy] * THREADS, workers=[address], pure=False))
+
+        yield SimpleNamespace(client=client, keep_busy=keep_busy)
+        busy.unlink()
+        client.gather(held)
+
+
+def test_matches_queued_behind_another_users_task_are_played_on_another_node(cluster, other_user, monkeypatch):
+    monkeypatch.setattr(nodes, "LATE_AFTER_S", 1.0)
+    held, given = [], []
+
+    def enough():
+        """Matches until one node has been held up, and some more."""
+        for job in jobs(10**6):
+            if len(given) > 400 and held:
+                return
+            given.append(job)
+            yield job
+
+    with executor(cluster.address) as some:
+        played = []
+        for one in some.run(enough()):
+            played.append(one)
+            if len(played) == 50:
+                [at] = [node.address for node in some._nodes.values()][:1]
+                other_user.keep_busy(at)
+                held.append(at)
+        assert plain(played).keys() == {job.spec.id for job in given}
+
+
+def test_a_run_starts_although_another_user_keeps_a_node_busy(cluster, other_user, monkeypatch):
     monkeypatch.setattr(driver, "START_WITHOUT_AFTER_S", 1.0)
-    with DaskCluster(tmp_path, nodes=2) as running, Client(running.address, set_as_default=False) as other:
-        at = next(iter(other.scheduler_info(n_workers=-1)["workers"]))
-        held = other.submit(_sleep_until, time.time() + 300, workers=[at], pure=False)
-        wait_for(lambda: other.processing().get(at), "the node is busy")
-        with executor(running.address) as some:
-            assert len(plain(some.run(jobs(20)))) == 20
-            assert [node.state for node in some._nodes.values() if node.address == at] == ["asked"]
-        other.cancel(held)
+    at = next(iter(other_user.client.scheduler_info(n_workers=-1)["workers"]))
+    other_user.keep_busy(at)
+    wait_for(lambda: len(other_user.client.processing().get(at, ())) == THREADS, "the node is busy")
+    with executor(cluster.address) as some:
+        assert len(plain(some.run(jobs(20)))) == 20
+        assert [node.state for node in some._nodes.values() if node.address == at] == ["asked"]
 
 
 def test_an_address_that_accepts_connections_but_sends_nothing_is_refused(monkeypatch):

@@ -25,6 +25,7 @@ from harness.runs.request import RunRequest
 from harness.runs.setup import installed
 from tests.comparison.gain import shared_deal_gain
 from tests.comparison.test_sequential_test import tossed
+from tests.support.schedules import follow
 
 PAIRS = {
     "el-paso": [
@@ -80,7 +81,7 @@ def compared(
         records.extend(played)
         return played
 
-    for _ in setup.schedule.follow(results):
+    for _ in follow(setup.schedule, results):
         pass
     [verdict] = verdicts(setup.plan, records)
     return verdict, records

@@ -100,7 +100,7 @@ def test_the_help_of_compare_names_the_actual_defaults():
 def test_compare_prints_first_what_is_played():
     asked = ("compare", "outlaw", "diehard", "--bot", "random", "--game", "el-paso", "--most", 2, "--workers", 0)
     ways = {
-        (): "a pilot of 16 matches with separate deals, and 24 deals played twice",
+        (): "first a pilot of 16 matches with separate deals, and 24 deals played twice",
         ("--way", "pairs"): "outlaw and diehard play each deal twice, with their seats exchanged.",
         ("--way", "own-deals"): "each match has its own deal.",
         ("--way", "gauntlet"): "outlaw and diehard take turns at one place of the same table, on the same deals.",

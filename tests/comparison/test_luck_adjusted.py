@@ -24,6 +24,7 @@ from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
 from tests.comparison.test_sequential_test import asked, played_as, units
 from tests.support.cli import arena
+from tests.support.schedules import follow
 
 CLOSE = ("compare", "skittish:stars=4", "skittish:stars=5", "--game", "el-paso", "--bot", "random", "--luck-adjusted")
 EQUAL = {
@@ -49,7 +50,7 @@ def played(setup):
         records.extend(play(spec, setup.games[spec.game], setup.roster.seats(spec)) for spec in specs)
         return records[-len(specs) :]
 
-    for _ in setup.schedule.follow(results):
+    for _ in follow(setup.schedule, results):
         pass
     return records
 
@@ -59,7 +60,7 @@ def results_in(name):
     return sorted((record.without_timing() for record in records), key=lambda record: record.index)
 
 
-@pytest.mark.parametrize(("way", "first", "most"), [("auto", 3, 18), ("pairs", 2, 8)])
+@pytest.mark.parametrize(("way", "first", "most"), [("auto", 3, 12), ("pairs", 2, 6)])
 def test_the_result_is_the_same_after_a_resume_and_for_any_number_of_workers(way, first, most):
     whole = arena(*CLOSE, "--way", way, "--most", most, "--workers", 2, "--name", "whole").stdout
     begun = arena(*CLOSE, "--way", way, "--most", first, "--workers", 0, "--name", "parts").stdout

@@ -38,6 +38,7 @@ from harness.ratings.anytime import (
 )
 from harness.runs.scheduler import Schedule
 from tests.comparison.gain import shared_deal_gain
+from tests.support.schedules import follow
 
 DUEL = ComparisonSpec("a", "b", "sim", {})
 TABLE = ComparisonSpec("a", "b", "sim", {}, ("c", "d"))
@@ -66,7 +67,7 @@ def compare(question, play, seen=None):
         records.extend(played)
         return played
 
-    for _ in Schedule(plan, FORMATS).follow(results):
+    for _ in follow(Schedule(plan, FORMATS), results):
         pass
     [verdict] = verdicts(plan, records)
     return verdict
@@ -368,7 +369,7 @@ def test_an_extended_comparison_keeps_its_first_matches_and_their_indices(way):
     )
     played = [], []
     for plan, specs in zip((short, long), played, strict=True):
-        for more in Schedule(plan, FORMATS).follow(lambda more: list(thurstone(0.5, 1)(more))):
+        for more in follow(Schedule(plan, FORMATS), lambda more: list(thurstone(0.5, 1)(more))):
             specs.extend(more)
     assert sorted(spec.index for spec in played[1]) == list(range(2 * 90))
     assert set(map(str, played[0])) < set(map(str, played[1]))

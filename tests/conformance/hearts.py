@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
 
-from harness import NOBODY, Action, Chance, Event, Game, Option, State, Value, View
+from harness import NOBODY, SEAT_NAMES, Action, Chance, Event, Game, Option, State, Value, View
 
 CARDS, HAND, ROUNDS = 12, 3, 2
 Cards = tuple[int, ...]
@@ -53,6 +53,8 @@ class HeartsView(View, frozen=True):
 class HeartsState(State[HeartsView]):
     __slots__ = ("die", "given", "hands", "passes", "played", "points", "round", "stock", "trick", "voids")
     game: Hearts
+
+    forgets = frozenset({"given"})  # what the others passed is left out of imagined states
 
     def __init__(self, game: Hearts, players: int, chance: Chance, log: list[Event] | None) -> None:
         self.game, self.players, self.chance, self.log = game, players, chance, log
@@ -245,5 +247,5 @@ class Hearts(Game[HeartsView]):
         rows = super().features(views, scores)
         return rows[:1] if self.settings["bug"] == "features of one seat" else rows
 
-    def render(self, view: HeartsView) -> str:
+    def render(self, view: HeartsView, names: Sequence[str] = SEAT_NAMES) -> str:
         return f"Round {view.round}, your hand: {view.hand}"

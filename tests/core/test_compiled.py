@@ -21,7 +21,7 @@ from bots.search.judge import Judge
 from harness import Bot, Chance, State, play_match
 from harness.conformance.information import fingerprint
 from harness.core import compiled as forms
-from harness.plugins.bot_files import digest_of_files
+from harness.plugins.bot_files import digest_of_files, is_compiled_twin
 from harness.plugins.registry import load
 from tests.support.cli import arena
 
@@ -100,7 +100,7 @@ def test_a_compiled_copy_of_a_source_file_is_recognized(tmp_path):
     for file in (source, twin, alone):
         file.touch()
     other = tmp_path / "fox.cpython-399-x86_64-linux-gnu.so"  # of another Python
-    assert [forms.is_compiled_twin(file) for file in (source, twin, other, alone)] == [False, True, True, False]
+    assert [is_compiled_twin(file) for file in (source, twin, other, alone)] == [False, True, True, False]
 
 
 def test_the_digest_of_a_bot_is_that_of_its_sources():

@@ -6,9 +6,11 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from enum import Enum
 from importlib import import_module
+from itertools import pairwise
 from textwrap import dedent
 from types import ModuleType
 from typing import NamedTuple
@@ -17,6 +19,10 @@ import msgspec
 
 from harness import Action, Bot, View
 from harness.plugins.registry import load
+
+NO_NAMES: Mapping[str, object] = {}
+MAX_SHOWN = 160
+"""Characters of a value in a table; of a longer one its type is shown."""
 
 
 class Described(NamedTuple):
@@ -30,7 +36,8 @@ class Described(NamedTuple):
 
 def fields_of(cls: type) -> list[Described]:
     """The fields that a class declares itself, with the docstrings below them; class variables are left out."""
-    return [each for each in _annotated(_body(cls)) if not each.type.startswith("ClassVar")]
+    names = vars(sys.modules[cls.__module__])
+    return [each for each in _annotated(_body(cls), names) if not each.type.startswith("ClassVar")]
 
 
 def settings_of(cls: type) -> list[Described]:
@@ -50,7 +57,10 @@ def methods_of(cls: type, *, properties: bool) -> list[Described]:
             continue
         is_property = any("property" in ast.unparse(each) for each in node.decorator_list)
         if is_property is properties:
-            given = ", ".join(each.arg for each in node.args.args[1:])
+            args = node.args
+            named = [each.arg for each in args.args[1:]] + ([f"*{args.vararg.arg}"] if args.vararg else [])
+            named += [each.arg for each in args.kwonlyargs] + ([f"**{args.kwarg.arg}"] if args.kwarg else [])
+            given = ", ".join(named)
             name = node.name if properties else f"{node.name}({given})"
             found.append(Described(name, _type(node.returns), _line(ast.get_docstring(node))))
     return found
@@ -67,10 +77,10 @@ def _body(cls: type) -> list[ast.stmt]:
     return node.body
 
 
-def _annotated(body: list[ast.stmt]) -> Iterator[Described]:
+def _annotated(body: list[ast.stmt], names: Mapping[str, object] = NO_NAMES) -> Iterator[Described]:
     for node, after in zip(body, [*body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id[0] != "_":
-            yield Described(node.target.id, _type(node.annotation), _text_below(after))
+            yield Described(node.target.id, _type(node.annotation, names), _text_below(after))
 
 
 def _text_below(node: ast.stmt | None) -> str:
@@ -79,8 +89,37 @@ def _text_below(node: ast.stmt | None) -> str:
     return ""
 
 
-def _type(node: ast.expr | None) -> str:
-    return "" if node is None else ast.unparse(node).replace(" | ", " or ").replace("'", "")
+def _type(node: ast.expr | None, names: Mapping[str, object] = NO_NAMES) -> str:
+    """The type as people read it: `Annotated[int, Meta(ge=0, le=8)]` is `int, 0 to 8`, if its names are known."""
+    shown = node if node is None or not names else _Bounds(names).visit(deepcopy(node))
+    return "" if shown is None else ast.unparse(shown).replace(" | ", " or ").replace("'", "")
+
+
+class _Bounds(ast.NodeTransformer):
+    """Writes what `Annotated` adds to a type as words."""
+
+    def __init__(self, names: Mapping[str, object]) -> None:
+        self.names = dict(names)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if not (isinstance(node.value, ast.Name) and node.value.id == "Annotated"):
+            return node
+        assert isinstance(node.slice, ast.Tuple)
+        inner, *marks = node.slice.elts
+        metas = [eval(ast.unparse(mark), self.names) for mark in marks]  # noqa: S307 - our own source
+        said = ", ".join(text for meta in metas if isinstance(meta, msgspec.Meta) for text in _bounds_text(meta))
+        return ast.Name(f"{ast.unparse(inner)}, {said}" if said else ast.unparse(inner))
+
+
+def _bounds_text(meta: msgspec.Meta) -> Iterator[str]:
+    high = meta.le if meta.lt is None else meta.lt - 1
+    if meta.ge is not None and high is not None:
+        yield f"{meta.ge} to {high}" if high < 10**9 else f"at least {meta.ge}"
+    if meta.max_length is not None:
+        yield f"{'' if meta.min_length == meta.max_length else 'at most '}{meta.max_length}"
+    if "enum" in (meta.extra_json_schema or {}):
+        yield " / ".join(value or "nothing" for value in meta.extra_json_schema["enum"])
 
 
 def _line(text: str | None) -> str:
@@ -176,12 +215,63 @@ class Page(NamedTuple):
             told += "\n" + table((f"of `{cls.__name__}`", "type", "what it says"), rows(fields_of(cls)))
         return told
 
+    def figures_table(self) -> str:
+        """What a game object offers: documented attributes with their values for the default options."""
+        game = load().game(self.game).configure()
+        rows = ((f"`{each.name}`", _value(each.values), each.text) for each in _figures("", [game]))
+        return table(("of `self.game`", "value", "what it is"), rows)
+
+
+class Figure(NamedTuple):
+    """Something that can be read of a game; there are several values if it is read of each item of a tuple."""
+
+    name: str
+    values: list[object]
+    text: str
+
+
+def _figures(path: str, owners: Sequence[object]) -> Iterator[Figure]:
+    """Yield what objects of one class document, and what the objects in there document."""
+    cls = type(owners[0])
+    for name, text in _documented(cls):
+        values = [getattr(owner, name) for owner in owners]
+        inner = [item for value in values for item in (value if isinstance(value, tuple) else [value])]
+        holds_more = type(inner[0]).__module__.startswith("engines.") and not isinstance(inner[0], Action | tuple)
+        if not holds_more or isinstance(values[0], tuple):
+            yield Figure(path + name, values, text)
+        if holds_more:
+            yield from _figures(f"{path}{name}{'[i]' if isinstance(values[0], tuple) else ''}.", inner)
+
+
+def _documented(cls: type) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of the fields, properties and attributes that have a docstring below them."""
+    yield from ((each.name, each.text) for each in declared(cls) if each.text)
+    for method in _body(cls):
+        if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+            for node, after in pairwise([*method.body, None]):
+                target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+                if isinstance(target, ast.Attribute) and (text := _text_below(after)):
+                    yield target.attr, text
+
+
+def _value(values: list[object]) -> str:
+    shown = ", ".join(str(value) if isinstance(value, str) else repr(value) for value in values)
+    objects = isinstance(values[0], tuple) and isinstance(values[0][0], msgspec.Struct)  # their fields have own lines
+    if len(shown) <= MAX_SHOWN and not objects:
+        return f"`{shown}`"
+    if len(values) > 1:
+        numbers = sorted(value for value in values if isinstance(value, int))
+        kinds = sorted({type(value).__name__.replace("NoneType", "None") for value in values}, reverse=True)
+        return f"`{numbers[0]}` to `{numbers[-1]}`" if len(numbers) == len(values) else f"`{' or '.join(kinds)}`"
+    [of] = values
+    return f"{len(of)} of `{type(of[0]).__name__}`" if isinstance(of, tuple) else f"`{type(of).__name__}`"
+
 
 def _aliases(module: ModuleType) -> Iterator[Described]:
     body = ast.parse(inspect.getsource(module)).body
     for node, after in zip(body, [*body[1:], None], strict=True):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            yield Described(node.targets[0].id, _type(node.value), _text_below(after))
+            yield Described(node.targets[0].id, _type(node.value, vars(module)), _text_below(after))
 
 
 def _as_json(cls: type) -> str:

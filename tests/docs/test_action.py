@@ -83,24 +83,38 @@ def test_the_summary_shows_the_comparison(bot, tmp_path):
     assert summary.count("~~~~~~") == 2
 
 
-@pytest.mark.parametrize("name", ["$(touch hacked)", "x; touch hacked", '"; touch hacked; "', "--help"])
-@pytest.mark.parametrize("step", ["Check", "Compare"])
-def test_an_input_is_never_executed_as_code(step, name, tmp_path):
-    for given in ("bot", "against", "game"):
-        inputs = {"bot": "random", "against": "random", **QUICK, given: name}
-        if step == "Check" and given == "against":
-            continue
-        printed, code, _summary = run(step, tmp_path, **inputs)
-        assert code == 2, printed
-        assert not (tmp_path / "hacked").exists()
+@pytest.fixture
+def stub(tmp_path):
+    """A program that prints its arguments, one a line, in place of those that a step starts."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("arena", "python"):
+        (folder / name).write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+        (folder / name).chmod(0o755)
+    return folder
 
 
-def test_pip_receives_each_word_of_the_input_as_a_separate_argument(tmp_path):
-    (tmp_path / "bin").mkdir()
-    stub = tmp_path / "bin" / "python"
-    stub.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
-    stub.chmod(0o755)
-    printed, code, _summary = run("Install", tmp_path, [stub.parent], arena="arena-harness>=0.1 . $(touch hacked)")
+TEXT_INPUTS = [("Check", "bot"), ("Check", "game"), ("Compare", "bot"), ("Compare", "against"), ("Compare", "game")]
+
+
+@pytest.mark.parametrize("name", ["$(touch hacked)", "x; touch hacked", '"; touch hacked; "'])
+@pytest.mark.parametrize(("step", "given"), TEXT_INPUTS)
+def test_an_input_is_never_executed_as_code(step, given, name, stub, tmp_path):
+    printed, _code, _summary = run(
+        step, tmp_path, [stub], **{"bot": "random", "against": "random", **QUICK, given: name}
+    )
+    assert name in printed.splitlines()  # one argument, as it was given
+    assert not (tmp_path / "hacked").exists()
+
+
+@pytest.mark.parametrize(("step", "given"), TEXT_INPUTS)
+def test_an_input_is_never_taken_for_an_option(step, given, tmp_path):
+    printed, code, _summary = run(step, tmp_path, **{"bot": "random", "against": "random", **QUICK, given: "--help"})
+    assert code == 2, printed
+
+
+def test_pip_receives_each_word_of_the_input_as_a_separate_argument(stub, tmp_path):
+    printed, code, _summary = run("Install", tmp_path, [stub], arena="arena-harness>=0.1 . $(touch hacked)")
     assert code == 0
     assert printed.split("\n")[:-1] == [
         "-m",

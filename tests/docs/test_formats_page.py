@@ -11,6 +11,7 @@ from harness.plugins.registry import Registry
 from harness.runs.scheduler import Schedule, simulated_record
 from tests.docs import cells
 from tests.docs.pages import DOCS, blocks, matches
+from tests.support.schedules import follow
 
 PAGE = DOCS / "formats.md"
 FIELD = ("a", "b", "c", "d", "e")
@@ -41,7 +42,7 @@ def test_the_example_brings_a_format_that_plays(tmp_path):
         played.append([simulated_record(spec, STRENGTHS, luck) for spec in asked])
         return played[-1]
 
-    going = schedule.follow(results)
+    going = follow(schedule, results)
     specs = []
     while True:
         try:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import Fault, LeagueChange, LeagueStatus, RunStatus
-from harness.plugins import hooks, webhook
+from harness import Fault, LeagueChange, LeagueStatus, RunStatus, webhook
+from harness.plugins import hooks
 from harness.plugins.hooks import ListenerPlugin, Listeners
-from harness.plugins.webhook import Webhook
+from harness.webhook import Webhook
 from tests.docs.pages import DOCS, blocks
 from tests.ratings.simulate import record
 from tests.support.hook_server import hook_server

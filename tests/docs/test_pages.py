@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness.cli.new_bot import contents
+from harness.new_package.files import bot_contents
 from harness.plugins.registry import load
 from tests.docs.fresh import Fresh
 from tests.docs.pages import DOCS, EXAMPLE, blocks, follow, lay_out, matches
@@ -36,7 +36,7 @@ def test_writing_bots_does_what_it_says(fresh):
 
 
 def test_the_tutorial_shows_the_bot_that_new_bot_makes():
-    made = contents("sprinter", load().game("el-paso"), "python", "")["sprinter_bot.py"]
+    made = bot_contents("sprinter", load().game("el-paso"), "python", "")["sprinter_bot.py"]
     shown = [block.text for block in blocks(DOCS / "tutorial.md") if block.language == "python"]
     assert shown
     assert all(text in made for text in shown)

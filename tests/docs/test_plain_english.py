@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.code_text import PACKAGES, english, modules, not_clean_yet
+from tests.docs.code_text import PACKAGES, english, modules
 from tests.docs.prose import ROOT, pages, prose, table_rows
 
 CLEAN = ("docs", "README.md", "CONTRIBUTING.md", "SECURITY.md", "results/README.md")
-"""Pages in which the words are banned. All modules are checked, except for those in tests/docs/not_plain_yet.txt."""
+"""Pages in which the words are banned. All modules are checked."""
 BANNED = {
     "told": "printed, reported, sent; two bots are separated",
     "tells": "says, reports, shows",
@@ -74,15 +74,9 @@ def test_pages_use_the_usual_words(page):
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_docstrings_comments_and_messages_use_the_usual_words(package):
-    later = not_clean_yet()
     checked = [path for path in modules() if path.relative_to(ROOT).parts[0] == package]
     assert checked
-    clean = [path for path in checked if path.relative_to(ROOT).as_posix() not in later]
-    assert [problem for path in clean for problem in problems_of(path, english(path))] == []
-
-
-def test_modules_that_are_not_clean_yet_exist():
-    assert sorted(name for name in not_clean_yet() if not (ROOT / name).is_file()) == []
+    assert [problem for path in checked for problem in problems_of(path, english(path))] == []
 
 
 def test_docstrings_comments_and_literals_are_read_and_keys_are_not(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -127,10 +126,3 @@ def test_mistakes_fail_the_build_and_each_is_named(tmp_path):
     result = build(tmp_path / "site", tmp_path)
     assert result.returncode != 0
     assert [complaint for _, _, complaint in MISTAKES if complaint not in result.stderr] == []
-
-
-def test_a_new_name_of_the_facade_appears_by_itself(monkeypatch):
-    hooks = runpy.run_path(str(ROOT / "docs" / "mkdocs" / "hooks.py"))
-    monkeypatch.setattr(harness, "__all__", ["Bot", "newcomer"])
-    assert hooks["_others"]("::: harness.Bot\n") == "## More\n\n::: harness.newcomer\n"
-    assert hooks["_others"]("::: harness.Bot\n\n::: harness.newcomer\n") == ""

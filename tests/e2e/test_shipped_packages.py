@@ -12,20 +12,28 @@ import venv
 from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import spec_from_file_location
+from inspect import getsource
 from io import BytesIO, StringIO
 from pathlib import Path
 from types import SimpleNamespace
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from packaging.tags import parse_tag, sys_tags
 from packaging.utils import parse_wheel_filename
 
-from harness.cluster.messages import wheels_for
+from harness.cluster import wheels as cluster_wheels
+from harness.cluster.wheels import (
+    PURE,
+    UnfitWheel,
+    import_first,
+    recorded_hash,
+    tag_here,
+    unpack_wheels,
+    wheels_for,
+)
 from harness.core.compiled import LIBRARY
 from harness.core.errors import UsageError
-from harness.plugins import wheel_unpacking
-from harness.plugins.wheel_unpacking import PURE, UnfitWheel, import_first, recorded_hash, tag_here, unpack_wheels
 from tests.support.packages import PYPROJECT, install
 
 ROOT = Path(__file__).parents[2]
@@ -75,17 +83,20 @@ DRIVER = f"""
 import pickle, site, sys
 site.addsitedir(sys.argv[1])
 {PLAY}
-from harness.cluster.messages import wheels_for
+from harness.cluster.wheels import wheels_for
 played = play(["plain", "placed"])
 wheels = wheels_for(["harness.cli", "plain", "placed.deeper"])
 sys.stdout.buffer.write(pickle.dumps((wheels, played)))
 """
 NODE = f"""
-{Path(wheel_unpacking.__file__).read_text(encoding="utf-8")}
-import json, pickle, sys
-wheels, home, bots, isolate = pickle.load(sys.stdin.buffer)
-folder = unpack_wheels(wheels, Path(home))
-import_first(folder)
+from __future__ import annotations
+import importlib, importlib.util, json, pickle, sys
+from inspect import getmodulename
+from pathlib import Path
+{getsource(UnfitWheel)}
+{getsource(import_first)}
+folder, bots, isolate = pickle.load(sys.stdin.buffer)
+import_first(Path(folder))
 {PLAY}
 print(json.dumps({{"folder": str(folder), **play(bots, isolate)}}))
 """
@@ -133,7 +144,7 @@ def other_node(tmp_path_factory):
 
 
 def play_there(node: list[str], wheels: dict[str, bytes], home: Path, bots: list[str], isolate: str = "off"):
-    order = pickle.dumps((wheels, str(home), bots, isolate))
+    order = pickle.dumps((str(unpack_wheels(wheels, home)), bots, isolate))
     env = {"PYTHONPATH": DEPENDENCIES} if "-S" in node else {}
     done = subprocess.run([*node, "-P", "-c", NODE], input=order, env=env, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
@@ -194,7 +205,7 @@ def test_only_wheels_with_compiled_code_are_tied_to_a_platform(shipped, monkeypa
     tags = {name.partition("-")[0]: parse_wheel_filename(name)[3] for name in shipped.wheels}
     assert tags["plain_pack"] == parse_tag(PURE)
     assert tags["placed_pack"] == parse_tag(tag_here()) <= set(sys_tags())
-    monkeypatch.setattr(wheel_unpacking, "tag_here", lambda: "cp311-cp311-macosx_11_0_arm64")
+    monkeypatch.setattr(cluster_wheels, "tag_here", lambda: "cp311-cp311-macosx_11_0_arm64")
     unpack_wheels({name: wheel for name, wheel in shipped.wheels.items() if name.startswith("plain")}, tmp_path)
     with pytest.raises(UnfitWheel, match=rf"compiled parts for {tag_here()}, .* install placed_pack here instead"):
         unpack_wheels(shipped.packs, tmp_path)
@@ -277,6 +288,17 @@ def test_wheels_with_invalid_contents_are_refused(shipped, tmp_path, changes, re
         unpack_wheels({name: with_files(shipped.wheels[name], changes, recorded)}, tmp_path / "bad")
     assert says in str(refused.value)
     assert [path.name for path in tmp_path.iterdir()] == ["good"]
+
+
+def test_a_wheel_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    bomb = BytesIO()
+    with ZipFile(bomb, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("a.txt", bytes(600))
+        archive.writestr("b.txt", bytes(600))
+    monkeypatch.setattr(cluster_wheels, "MAX_DATA_BYTES", 1000)
+    monkeypatch.setattr(ZipFile, "read", lambda *_: pytest.fail("it was unpacked"))
+    with pytest.raises(UnfitWheel, match="would unpack to more than 1,000 bytes"):
+        unpack_wheels({"bomb-1.0-py3-none-any.whl": bomb.getvalue()}, tmp_path)
 
 
 def test_truncated_and_conflicting_wheels_are_refused(shipped, tmp_path):

@@ -132,7 +132,7 @@ def test_bots_with_threads_play_from_a_notebook(bots, tmp_path):
     rounds = [(["random"], "[Typed]", w, "off") for w in (1, 2)] + [(["random"], "[]", w, "on") for w in (1, 2)]
     cells = [typed, *(play.format(bots=bots + b, more=more, w=w, i=i) + count for b, more, w, i in rounds)]
     done = subprocess.run(
-        [sys.executable, "-c", EXECUTE.format(cells=cells)], capture_output=True, text=True, cwd=tmp_path
+        [sys.executable, "-c", EXECUTE.format(cells=cells, book="")], capture_output=True, text=True, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
     told = [

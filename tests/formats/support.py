@@ -12,6 +12,7 @@ from harness.core.records import GameRecord, MatchSpec
 from harness.core.rng import Chance
 from harness.plugins.features import FORMATS
 from harness.runs.scheduler import Schedule, simulated_record
+from tests.support.schedules import follow
 
 
 def names(many: int) -> tuple[str, ...]:
@@ -54,8 +55,8 @@ def play(
 ) -> tuple[list[list[MatchSpec]], dict[str, Outcome]]:
     """Runs a plan with simulated bots: its rounds and its outcomes."""
     luck, played = Chance(asked.seed), []
-    going = scheduled(asked).follow(
-        lambda specs: [change(simulated_record(spec, strengths or {}, luck)) for spec in specs]
+    going = follow(
+        scheduled(asked), lambda specs: [change(simulated_record(spec, strengths or {}, luck)) for spec in specs]
     )
     while True:
         try:

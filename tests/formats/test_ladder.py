@@ -11,6 +11,7 @@ from harness.core.rng import Chance
 from harness.formats.ladder import MAX_BOTS, Knowledge, around, contenders, random_tables
 from harness.ratings.anytime import AnytimeClaims, JointPosterior, PairSums
 from harness.runs.scheduler import simulated_record
+from tests.support.schedules import follow
 
 from .support import even, game, names, of_games, plan, play, scheduled, sets_of, spread
 from .worlds import World, drawn, kendall, ladder
@@ -52,7 +53,7 @@ def test_the_table_lists_separated_and_open_pairs_of_each_bot() -> None:
         records.extend(simulated_record(spec, even(5, 0.8), luck) for spec in specs)
         return records[-len(specs) :]
 
-    going = scheduled(asked).follow(results)
+    going = follow(scheduled(asked), results)
     with pytest.raises(StopIteration) as end:
         while True:
             next(going)
@@ -156,15 +157,15 @@ def test_an_unlucky_bot_is_tried_again() -> None:
         deal = 0
         for other in world.names[1:3]:
             deal += 1
-            knowledge.see(("bot00", other), (2, 1), f"game-0.{deal}", deal, 0)
-            knowledge.see((other, "bot00"), (1, 2), f"game-0.{deal}", deal, 0)
+            knowledge.add_match(("bot00", other), (2, 1), f"game-0.{deal}", deal, 0)
+            knowledge.add_match((other, "bot00"), (1, 2), f"game-0.{deal}", deal, 0)
         knowledge.tables(1, luck)
         assert knowledge.order()[-1] == "bot00"
         for round_ in range(1, 150):
             for table in knowledge.tables(3, luck):
                 deal += 1
                 for seats, ranks in world.play(table, luck):
-                    knowledge.see(seats, ranks, f"game-{round_}.{deal}", deal, round_)
+                    knowledge.add_match(seats, ranks, f"game-{round_}.{deal}", deal, round_)
         knowledge.tables(1, luck)
         found += knowledge.order()[0] == "bot00"
     assert found >= 7

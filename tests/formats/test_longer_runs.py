@@ -58,7 +58,7 @@ def test_an_extended_run_equals_one_started_with_the_larger_size(plan, longer):
         (both("swiss", 2, rounds=3), {"rounds": 3, "late": ("new",)}, "No bot can join a swiss late"),
         (of_games((game(4, 2, "a"), game(9, 2, "b")), 1, 5, "swiss"), {"rounds": 6}, "all its games end at the same"),
         (both("ladder", 3, until_separated=0.9), {"deals": 9}, "no number of deals ends it"),
-        (both("ladder", 3, max_matches=12), {"deals": 9}, "not one match more"),
+        (both("ladder", 3, max_matches=12), {"deals": 9}, "adds no match"),
         (both("ladder", 3), {"deals": 9, "goal": "best"}, "keeps its goal"),
         (both("ladder", 3), {"late": ("new",)}, "the goal newcomer"),
         (both("knockout", 3), {"deals": 4}, "A knockout cannot be extended"),

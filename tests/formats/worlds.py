@@ -100,7 +100,7 @@ def ladder(world: World, goal: str, most: int, seed: int, sure: float = 0.0, pla
         for table in tables:
             deal += 1
             for bots, ranks in world.play(table, rng):
-                knowledge.see(bots, ranks, f"game-{played}.{deal}", deal, played)
+                knowledge.add_match(bots, ranks, f"game-{played}.{deal}", deal, played)
         played += count * seats
         if sure and knowledge.reached:
             return Played(knowledge, played, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.make import HERE, path_of, playthrough
+from tests.golden.make import HERE, path_of, playthrough, story, story_path
 from tests.support.games import label, variants
 
 
@@ -22,5 +22,14 @@ def test_the_game_matches_its_golden_playthrough(game):
         )
 
 
+@pytest.mark.parametrize("game", variants(), ids=label)
+def test_the_story_of_a_match_is_its_golden_story(game):
+    told = story(game)
+    assert told == story_path(game).read_text(encoding="utf-8")
+    # Headings name the seats once; after them every player is called by name.
+    assert "seat " not in told.split("\n", 1 + game.min_players)[-1].lower()
+
+
 def test_every_golden_file_belongs_to_a_game():
-    assert {path.stem for path in HERE.glob("*.jsonl")} == {label(game) for game in variants()}
+    for suffix, others in (("jsonl", {"bots"}), ("txt", set())):
+        assert {path.stem for path in HERE.glob(f"*.{suffix}")} == {label(game) for game in variants()} | others

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from harness import NOBODY, Action, Chance, Event, Game, State, Value, View
+from harness import NOBODY, SEAT_NAMES, Action, Chance, Event, Game, State, Value, View
 
 NUMBERS = 4
 
@@ -93,6 +93,6 @@ class Guessing(Game[GuessView]):
         """Nobody needs it here."""
         raise NotImplementedError
 
-    def render(self, view: GuessView) -> str:
+    def render(self, view: GuessView, names: Sequence[str] = SEAT_NAMES) -> str:
         """The view in words."""
         return f"deal {view.label}: {view.shown}"

@@ -14,12 +14,16 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli.main import main
+from harness.core.errors import UsageError
 from harness.isolation import accounting, doctor, process
 from harness.isolation import launch as scratch
 from harness.isolation.accounting import ARENA_CGROUP, Cgroup
 from harness.isolation.launch import Launch
 from harness.isolation.process import Process
 from harness.match.faults import BotFault
+from harness.output import text
+from tests.support.cli import arena
+from tests.support.lesser_rights import SOMEBODY, run
 from tests.support.waiting import PATIENCE, wait_for
 
 V1 = "30 23 0:26 / /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory\n"
@@ -98,7 +102,10 @@ def test_no_cgroup_is_used_without_the_memory_and_pids_controllers(fake):
     assert Cgroup.create("arena-x.bot-1", 256, 64) is None
 
 
-def test_cgroup_limits_cover_all_processes_and_allow_no_swap(fake):
+def test_cgroup_limits_cover_all_processes_and_allow_no_swap(fake, monkeypatch):
+    without_swap = Cgroup.create("arena-x.bot-0", 256, 64)  # a kernel does not let us create files in a cgroup
+    assert {file.name for file in without_swap.path.iterdir()} == {"memory.max", "pids.max"}
+    monkeypatch.setattr(accounting, "_OPTIONAL_FILES", ())
     made = Cgroup.create("arena-x.bot-1", 256, 64)
     written = {file.name: file.read_text() for file in made.path.iterdir()}
     assert written == {
@@ -206,11 +213,129 @@ def test_cgroups_of_killed_runs_are_removed_and_cgroups_in_use_are_kept(real):
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_doctor_reports_whether_arena_or_the_kernel_counts_memory():
     said, data = (CliRunner().invoke(main, ["doctor", *more]).stdout for more in ((), ("--json",)))
-    by = json.loads(data)["by"]["memory"]
-    assert by == ("arena" if accounting.delegated_cgroup() is None else "cgroup")
-    assert f"memory has a limit, counted by {'arena' if by == 'arena' else 'the kernel'} (" in said
+    told = json.loads(data)
+    by = told["by"]["memory"]
+    polled = "process" if told["enforced"]["processes"] else "arena"
+    assert by == (polled if accounting.delegated_cgroup() is None else "cgroup")
+    assert ("which the kernel enforces" if by == "cgroup" else "which Arena checks every 25 ms") in said
 
 
 def test_doctor_reports_that_a_cgroup_counts_memory(real):
     [memory] = [one for one in doctor.probe() if one.name == "memory"]
     assert memory.by == "cgroup"
+
+
+GROWS = """
+import json, os, threading, time
+input()
+children = threads = 0
+for _ in range(8):
+    try:
+        child = os.fork()
+    except OSError:
+        continue
+    if child == 0:
+        kept = b"x" * (150 << 20)
+        time.sleep(999)
+    children += 1
+try:
+    threading.Thread(target=time.sleep, args=(0.1,)).start()
+    threads = 1
+except RuntimeError:
+    pass
+try:
+    kept = b"x" * (400 << 20)
+    large = 1
+except MemoryError:
+    large = 0
+print(json.dumps([children, threads, large]), flush=True)
+input()
+"""
+
+
+def grown(home: Path, **limits: object) -> list[int]:
+    """How many processes, threads and large allocations a bot of 256 MB gets from the kernel: nothing else counts."""
+    home.chmod(0o711)
+    launch = Launch((sys.executable, "-S", "-c", GROWS), readable=(sys.prefix, sys.base_prefix))
+    program = Process(launch, str(home), memory=256, **limits)
+    try:
+        return json.loads(program.exchange(b"\n", perf_counter() + PATIENCE))
+    finally:
+        program.kill()
+
+
+needs_process_limit = pytest.mark.skipif(
+    sys.platform != "linux" or os.getuid() != 0, reason="needs Linux, and root, which can become another user"
+)
+
+
+@needs_process_limit
+@pytest.mark.parametrize("joins", [None, False], ids=["no cgroup", "a cgroup that it cannot join"])
+def test_without_a_cgroup_the_kernel_limits_a_strict_bot_to_one_process(tmp_path, monkeypatch, joins):
+    monkeypatch.setattr(process, "exceeds_memory", lambda *_: False)  # the kernel alone
+    monkeypatch.setattr(accounting, "_REMOVE_ATTEMPTS", 1)
+    nowhere = tmp_path / "nowhere"
+    monkeypatch.setattr(Cgroup, "create", classmethod(lambda cls, *_: None if joins is None else cls(nowhere)))
+    assert grown(tmp_path, strict=True) == [0, 0, 0]
+    assert grown(tmp_path)[:2] == [8, 1]  # as before with `on`, where Arena polls
+
+
+@needs_process_limit
+def test_a_strict_bot_of_an_ordinary_user_has_one_process_too(tmp_path):
+    tmp_path.chmod(0o777)
+    code = (
+        "from pathlib import Path\n"
+        "from harness.isolation import process\n"
+        "from harness.isolation.accounting import Cgroup\n"
+        "from tests.isolation.test_cgroups import grown\n"
+        "process.exceeds_memory = lambda *_: False\n"
+        "Cgroup.create = classmethod(lambda *_: None)\n"
+        "import tempfile\n"
+        "print(grown(Path(tempfile.mkdtemp()), strict=True))"
+    )
+    root = str(Path(__file__).parents[2])
+    done = run([sys.executable, "-c", f"import sys; sys.path.insert(0, {root!r})\n{code}"], SOMEBODY, cwd=str(tmp_path))
+    if "cannot start it" in done.stderr:
+        pytest.skip("ordinary users get no namespaces here, so strict isolation refuses to start")
+    assert done.stdout.strip() == "[0, 0, 0]", done.stderr
+
+
+@needs_process_limit
+def test_a_strict_bot_in_a_cgroup_may_start_processes(real, tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "exceeds_memory", lambda *_: False)
+    assert grown(tmp_path, strict=True)[:2] == [8, 1]
+
+
+def answers(monkeypatch, counted: bool, **through: list[str]) -> None:
+    """The doctor's probes on some other machine."""
+    stopped = {name: through.get(name, []) for _, attempts in doctor.GUARANTEES.values() for name in attempts}
+    monkeypatch.setattr(doctor, "_run_probes", lambda _targets: (stopped, counted))
+
+
+@pytest.mark.parametrize(
+    ("counted", "through", "by"),
+    [(True, {}, "cgroup"), (False, {}, "process"), (False, {"forks": ["forks"]}, "arena")],
+)
+def test_doctor_says_what_limits_memory_and_strict_requires_the_kernel(monkeypatch, counted, through, by):
+    answers(monkeypatch, counted, **through)
+    data = json.loads(CliRunner().invoke(main, ["doctor", "--json"]).stdout)
+    assert data["by"]["memory"] == by
+    assert data["strict"] is (by != "arena")
+    if by != "arena":
+        doctor.require_enforcement()
+        return
+    with pytest.raises(UsageError, match="the kernel limits the memory of all processes of a bot together") as refused:
+        doctor.require_enforcement()
+    assert str(refused.value).count(". ") == 0  # one sentence
+
+
+@pytest.mark.parametrize(("isolate", "counted", "warned"), [("on", False, 1), ("on", True, 0), ("auto", False, 0)])
+def test_isolate_on_warns_once_that_memory_is_limited_by_polling(monkeypatch, isolate, counted, warned):
+    answers(monkeypatch, counted)
+    text._lacking.cache_clear()
+    asked = ["--game", "el-paso", "--bot", "random", "--bot", "diehard", "--deals", 1, "--workers", 0]
+    try:
+        said = arena("tournament", *asked, f"--isolate={isolate}").stderr
+    finally:
+        text._lacking.cache_clear()
+    assert " ".join(said.split()).count("is enforced by polling") == warned

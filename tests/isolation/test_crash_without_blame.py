@@ -126,7 +126,7 @@ def test_a_bot_that_is_stopped_from_outside_beyond_its_time_is_not_blamed(bot, m
 
 def _is_asking(worker):
     """Whether a bot is asked, and not the first time: before that a bot is loaded, which may take long."""
-    asking = WorkerStatus(worker.status)
+    asking = WorkerStatus.read(worker.status)
     return asking.seat is not None and asking.decision > 0
 
 
@@ -158,7 +158,7 @@ def test_no_bot_is_late_if_its_worker_is_stopped_beyond_the_move_time(patience):
             if _is_asking(worker):
                 break
             os.kill(worker.pid, signal.SIGCONT)
-        asking = WorkerStatus(worker.status)
+        asking = WorkerStatus.read(worker.status)
         wait_for(lambda: perf_counter() > asking.deadline + patience or is_dead(worker.pid), "its time is over")
         send([worker.pid], signal.SIGCONT)
         stopped.append(asking.seat)

@@ -7,12 +7,15 @@ import os
 import shlex
 import sys
 import tempfile
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from harness.core.errors import PluginError, UsageError
 from harness.executors.base import SandboxLoader
-from harness.isolation import doctor
+from harness.isolation import doctor, entrants
+from harness.isolation.launch import with_absolute_paths
 from harness.plugins.entrants import check_distinct
 from harness.plugins.registry import Registry, load
 from tests.isolation.support import HOSTILE
@@ -94,6 +97,40 @@ def test_a_load_error_has_the_same_message_when_isolated(tmp_path):
     registry = connected("on")
     with pytest.raises(PluginError, match=r"bad\.py.*syntax error in bad\.py, line 1"):
         registry.entrants([str(tmp_path / "bad.py")])
+
+
+def test_a_program_that_buffers_its_answer_gets_advice(tmp_path, monkeypatch):
+    (tmp_path / "slow.awk").write_text('{ print "{}" }')
+    monkeypatch.setattr(entrants, "IsolationPolicy", partial(entrants.IsolationPolicy, start_time=0.4))
+    with pytest.raises(UsageError, match=r"had not said hello after .* flush stdout after each line"):
+        connected("off").entrants([f"cmd:awk -f {tmp_path / 'slow.awk'}"])
+
+
+def test_the_program_behind_a_shim_is_started(tmp_path, monkeypatch):
+    """A shim needs its manager and all that belongs to it, which a sandbox hides."""
+    real, shim = tmp_path / "versions" / "bin" / "python9", tmp_path / "shims" / "python9"
+    manager = tmp_path / "manager"
+    for file, text in ((real, ""), (manager, f"echo {real}"), (shim, f'exec "{manager}" exec "$program" "$@"')):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+    monkeypatch.setenv("PATH", str(shim.parent))
+    assert with_absolute_paths(["python9", "-S"]) == (str(real), "-S")
+    manager.write_text("#!/bin/sh\nexit 1\n")
+    assert with_absolute_paths(["python9", "-S"]) == (str(shim), "-S")
+
+
+def test_a_file_that_looks_like_a_shim_runs_nothing(tmp_path, monkeypatch):
+    """Entering a program that came with a config file or a run must not start what the file names."""
+    monkeypatch.chdir(tmp_path)
+    shim, evil = Path("shims", "bot"), Path("evil")
+    shim.parent.mkdir()
+    for file, text in ((evil, "touch owned"), (shim, 'exec "./evil" exec "$program"')):
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+    for word in ("shims/bot", "./shims/bot", str(shim.absolute())):
+        assert with_absolute_paths([word]) == (str(shim.absolute()),)
+    assert not Path("owned").exists()
 
 
 def test_two_programs_with_the_same_name_are_refused(tmp_path):

@@ -54,7 +54,7 @@ def mean_ranks(game, entrants, matches):
         turn = number % len(names)
         jobs.append(job(number, game, *names[turn:], *names[:turn]))
     sums = dict.fromkeys(names, 0)
-    with SerialExecutor(seated(entrants, limits=PATIENT, memory=2000), PATIENT) as executor:
+    with SerialExecutor(seated(entrants, limits=PATIENT, memory=2000, game=game), PATIENT) as executor:
         for record, *_ in executor.run(jobs):
             assert record.faults == ()
             for name, rank in zip(record.seats, record.ranks, strict=True):
@@ -75,7 +75,11 @@ def test_the_c_bot_beats_the_simple_ones_at_x_pasch(xpasch):
 
 
 @needs_awk
-def test_the_awk_bot_plays_every_game(awk):
+@pytest.mark.parametrize("tables", ["smallest", pytest.param("all", marks=pytest.mark.slow)])
+def test_the_awk_bot_plays_every_game(awk, tables, monkeypatch):
+    if tables == "smallest":
+        for game in GAMES.values():
+            monkeypatch.setattr(type(game), "max_players", game.min_players)
     policy = IsolationPolicy("on", PATIENT, 500)
     [entrant] = isolate_all({awk.name: awk}, policy, GAMES).values()
     report = check_bot(entrant, GAMES.values(), (1,), PATIENT)

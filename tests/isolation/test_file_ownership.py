@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import py_compile
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from harness.plugins import trust
 from harness.plugins.trust import untrusted_reason
 from harness.runs.setup import installed
 
+ROOT = Path(__file__).parents[2]
 STRANGER = 12345
 """Somebody who is neither root nor whoever runs the tests."""
 MARKED = """
@@ -193,7 +193,7 @@ def test_a_file_beside_too_many_files_is_untrusted(mine, monkeypatch):
 def test_a_user_trusts_files_of_root_and_their_own():
     code = (
         "import grp, os, pwd, sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path; from trust import untrusted_reason, untrusted_folder_reason\n"
+        "from pathlib import Path; from harness.plugins.trust import untrusted_reason, untrusted_folder_reason\n"
         "os.setgroups([]); os.setgid(12345); os.setuid(12345); os.chdir('/')\n"
         "files = [Path(name) for name in sys.argv[2:]]\n"
         "print([untrusted_reason([file]) or untrusted_folder_reason(file) for file in files])\n"
@@ -201,12 +201,11 @@ def test_a_user_trusts_files_of_root_and_their_own():
     with TemporaryDirectory() as open_to_all:  # pytest's own folders are root's alone
         place = Path(open_to_all)
         place.chmod(0o755)
-        shutil.copy(trust.__file__, place)
         for name in ("root/theirs.py", "own/his.py"):
             (place / name).parent.mkdir()
             (place / name).write_text("")
         give(place / "own", place / "own" / "his.py")
         (place / "own" / "his.py").chmod(0o664)
-        asked = [sys.executable, "-S", "-c", code, place, place / "root" / "theirs.py", place / "own" / "his.py"]
+        asked = [sys.executable, "-c", code, ROOT, place / "root" / "theirs.py", place / "own" / "his.py"]
         done = subprocess.run(asked, capture_output=True, text=True)
     assert done.stdout == "['', '']\n", done.stderr

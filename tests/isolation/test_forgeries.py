@@ -10,6 +10,7 @@ import pytest
 
 from harness.core.errors import ArenaError, PluginError, UsageError
 from harness.executors.base import SandboxLoader
+from harness.isolation.entrants import IsolationPolicy
 from harness.plugins.registry import Registry
 from tests.support.cli import arena
 from tests.support.waiting import within
@@ -21,9 +22,7 @@ import harness
 class Honest(harness.Bot):
     def choose(self, view, actions): return actions[0]
 
-said = {"name": "forged", "version": "1", "games": [], "options": [], "doc": "", "files": []}
-said.update(json.loads(%r))
-line = json.dumps([said]).encode() + b"\\n"
+line = json.dumps([json.loads(%r)]).encode() + b"\\n"
 for number in range(3, 64):  # arena's way out is one of these, and it is ours to write to before arena's code does
     try:
         if stat.S_ISFIFO(os.fstat(number).st_mode):
@@ -31,6 +30,7 @@ for number in range(3, 64):  # arena's way out is one of these, and it is ours t
     except OSError:
         pass
 """
+HONEST = {"name": "forged", "version": "1", "games": [], "options": [], "doc": "", "files": []}
 FILE = {"help": "", "kind": "file"}
 FORGED = [
     ({"name": "a\x1b[31mb"}, "is called"),
@@ -78,13 +78,32 @@ def forger(tmp_path, said):
     (folder / "leads_out").symlink_to("../secret")
     (folder / "zero").symlink_to("/dev/zero")
     os.mkfifo(folder / "pipe")
-    (folder / "bot.py").write_text(FORGER % json.dumps(said))
+    (folder / "bot.py").write_text(FORGER % json.dumps(HONEST | said))
     return str(folder / "bot.py")
 
 
+class Forger:
+    """In place of a sandboxed process: has answered what the file would write into the pipe."""
+
+    def __init__(self, said):
+        self.line = json.dumps([HONEST | said]).encode()
+
+    def exchange(self, *_):
+        return self.line
+
+    def kill(self):
+        pass
+
+
+SANDBOXED = {str(said) for said, _ in (FORGED[0], FORGED[21], FORGED[-2])}
+"""One of each kind comes out of a sandbox; the same bytes of the others need none."""
+
+
 @pytest.mark.parametrize(("said", "refused"), FORGED, ids=[str(said)[:40] for said, _ in FORGED])
-def test_a_forged_description_is_refused_with_a_printable_message(tmp_path, said, refused):
+def test_a_forged_description_is_refused_with_a_printable_message(tmp_path, said, refused, monkeypatch):
     path = forger(tmp_path, said)
+    if str(said) not in SANDBOXED:
+        monkeypatch.setattr(IsolationPolicy, "start", lambda *_: Forger(said))
     with within(), pytest.raises(PluginError, match=refused) as told:
         registry().entrants([path])
     assert str(told.value).isprintable()
@@ -181,5 +200,5 @@ def test_an_option_reads_regular_files_of_bounded_size_only(tmp_path, monkeypatc
     os.mkfifo("pipe")
     (tmp_path / "folder").mkdir()
     (tmp_path / "big").write_bytes(b"x" * 1_000_001)
-    with within(), pytest.raises(ArenaError, match="cannot read"):
+    with within(), pytest.raises(ArenaError, match=r"cannot read|null byte"):
         Registry().entrants([f"bookish.py:book={value}"])

@@ -48,7 +48,7 @@ def test_all_bundled_bots_play_the_same_isolated(game):
     players = max(GAMES[game].min_players, 3)
     here = Roster(GAMES, {entrant.name: entrant for entrant in entrants})
     # One worker: each of them starts a process for every bot.
-    with LocalPool(seated(entrants, limits=PATIENT, memory=2000), PATIENT, 1) as pool:
+    with LocalPool(seated(entrants, limits=PATIENT, memory=2000, game=game), PATIENT, 1) as pool:
         isolated = plain(pool.run(rotations(game, entrants, players)))
     assert isolated == plain(SerialExecutor(here).run(rotations(game, entrants, players)))
     assert not any(record.faults for record in isolated.values())
@@ -173,7 +173,7 @@ def test_an_isolated_bot_observes_the_same_events_as_in_arenas_process(tmp_path)
     )
     entrants = REGISTRY.entrants(["random", str(tmp_path / "gossip.py")])
     jobs = [job(number, "gnadenlos", "random", "gossip", "gossip") for number in range(2)]
-    with SerialExecutor(seated(entrants, limits=PATIENT), PATIENT) as executor:
+    with SerialExecutor(seated(entrants, limits=PATIENT, game="gnadenlos"), PATIENT) as executor:
         isolated = plain(executor.run(iter(jobs)))
     assert isolated == plain(
         SerialExecutor(Roster(GAMES, {entrant.name: entrant for entrant in entrants})).run(iter(jobs))

@@ -15,7 +15,7 @@ import pytest
 
 from harness.isolation import process as processes_of_bots
 from harness.isolation.launch import Launch, with_absolute_paths
-from harness.isolation.process import DeadlinePassed, LineTooLong, Process, ProcessEnded
+from harness.isolation.process import DeadlinePassed, Process, ProcessEnded
 from harness.match.faults import BotFault
 from tests.isolation.support import left_of, processes
 from tests.support.waiting import PATIENCE, wait_for, within
@@ -69,7 +69,7 @@ def test_the_deadline_applies_to_a_process_that_does_not_read_stdin(start):
 
 
 def test_a_line_that_is_too_long_is_an_error(start):
-    with pytest.raises(LineTooLong):
+    with pytest.raises(BotFault, match="more than 50000 bytes"):
         start("while True: print('x' * 9999, end='')").ask(b"\n", soon(), 50_000)
 
 

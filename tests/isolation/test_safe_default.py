@@ -10,9 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import harness
 from engines.el_paso import ElPaso
+from harness.cli.main import main
+from harness.conformance.bot_check import BotReport
 from harness.core.errors import UsageError
 from harness.isolation import doctor
 from harness.output import text
@@ -88,6 +91,46 @@ def test_a_trusted_file_plays_in_arenas_process_and_an_untrusted_file_does_not(h
     assert harness.marked_by == 2
 
 
+RIGHTS = (
+    "own/mine.py runs in Arena's process, with your rights. If you did not write it, use --isolate=on (in Python "
+    "isolate='on')."
+)
+
+
+def test_the_first_time_a_file_plays_in_arenas_process_a_line_says_so(here, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "caches"))
+    line = RIGHTS
+    bots = ("--bot", "own/mine.py", "--bot", "random")
+    for name, times, *more in (("isolated", 0, "--isolate"), ("first", 1), ("second", 0)):
+        said = " ".join(arena(*GAME, *bots, "--name", name, *more).stderr.split())
+        assert said.count(line) == times, name
+    (here / "caches" / "arena" / "played-here").write_bytes(b"x" * 2_000_000)  # damaged: the line is printed again
+    assert line in " ".join(arena(*GAME, *bots, "--name", "third").stderr.split())
+
+
+def test_every_command_says_that_a_file_plays_in_arenas_process(here, monkeypatch, capsys):
+    def says_so(stderr):
+        assert " ".join(stderr.split()).count(RIGHTS) == 1
+        (here / "caches" / "arena" / "played-here").unlink()
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "caches"))
+    report = BotReport("mine", {"el-paso": [2]}, 1, 1)
+    monkeypatch.setattr("harness.conformance.cli._check", lambda *_: report)
+    says_so(arena("check", "own/mine.py").stderr)
+    says_so(
+        arena(
+            "compare", "own/mine.py", "random", "--game", "el-paso", "--workers", 0, "--most", 2, "--name", "a"
+        ).stderr
+    )
+    says_so(arena("ask", "own/mine.py", "a", "0", "--seat", 0, "--decision", 0).stderr)
+    says_so(CliRunner().invoke(main, ["play", "el-paso", "--bot", "own/mine.py"], input="quit\n").stderr)
+    capsys.readouterr()
+    harness.tournament("el-paso", ["own/mine.py", "random"], deals=1, workers=0, name="t")
+    says_so(capsys.readouterr().err)
+    harness.play_match("el-paso", ["own/mine.py", "random"], seed=1)
+    says_so(capsys.readouterr().err)
+
+
 def test_a_message_lists_sandboxed_and_trusted_bots_and_the_run_keeps_isolate_auto(here):
     said = arena(*GAME, "--bot", "theirs.py", "--bot", "random", "--name", "a", "--strict").stderr
     assert not hasattr(harness, "marked_by")
@@ -96,7 +139,6 @@ def test_a_message_lists_sandboxed_and_trusted_bots_and_the_run_keeps_isolate_au
     assert limits("a")["isolate"] == "auto"
     assert "Sandboxed: " not in arena(*GAME, "--bot", "theirs.py", "--bot", "random", "--name", "b", "-q").stderr
     assert "Sandboxed: " not in arena(*GAME, "--bot", "skittish", "--bot", "random", "--name", "c").stderr
-    assert "leave that as it is" in arena("tournament", "--resume", "a", "--isolate=off", code=2).stderr
     assert "Sandboxed: " in arena("tournament", "--resume", "a", "--workers", 0).stderr
     assert not hasattr(harness, "marked_by")
 

@@ -11,6 +11,7 @@ import pytest
 from harness.executors.pool import LocalPool
 from harness.isolation import process
 from harness.isolation.doctor import probe
+from harness.match import stdio
 from harness.match.replay import verify
 from harness.match.stdio import MAX_PRINTED_BYTES, TRUNCATED
 from tests.isolation.support import (
@@ -117,10 +118,10 @@ def test_stderr_is_kept_up_to_a_size_limit(zoo):
 
 def test_a_log_has_a_largest_size(tmp_path):
     for _ in range(2):
-        process.append_to_log(tmp_path / "a" / "loud.log", b"x" * process.MAX_LOG_BYTES)
+        stdio.append_to_log(tmp_path / "a" / "loud.log", b"x" * stdio.MAX_LOG_BYTES)
     log = (tmp_path / "a" / "loud.log").read_bytes()
     assert log.endswith(b"[arena: this log is full; the rest is not kept]\n")
-    assert len(log) < process.MAX_LOG_BYTES + 100
+    assert len(log) < stdio.MAX_LOG_BYTES + 100
 
 
 def test_details_say_what_happened(zoo):

@@ -9,6 +9,7 @@ import pytest
 from harness.core.errors import StoreError, UsageError
 from harness.core.options import BotLimits
 from harness.core.plan import GamePlan
+from harness.core.records import with_sum
 from harness.league.journal import (
     BotBanned,
     BotEvent,
@@ -28,7 +29,6 @@ from harness.league.journal import (
     event_types,
     line_of,
 )
-from harness.runs.reader import with_sum
 
 AT = "2026-01-02T03:04:05+00:00"
 PLAN = GamePlan(name="el-paso", rules="1", settings={"towns": 3}, players=4, entrants=())

@@ -12,6 +12,9 @@ import pytest
 
 from harness.league.folder import LeagueFolder
 from harness.league.journal import Membership
+from harness.league.skills import Skill
+from harness.league.standings import LeagueRow, leader_sentences
+from harness.ratings.statistics import Interval
 from tests.league.support import PROGRAM, recorded, records, started, write_bot
 from tests.support.cli import arena
 from tests.support.waiting import PATIENCE, wait_for
@@ -41,6 +44,20 @@ def test_a_league_is_created_joined_played_and_shown(autumn):
     assert json.loads((autumn / "standings.json").read_text())["el-paso"] == standing(autumn, "--all")
 
 
+def test_a_league_says_what_failed_why_and_where_output_is(autumn):
+    Path("clumsy.py").write_text(
+        "from harness import Bot\nclass Clumsy(Bot):\n    games = ('el-paso',)\n"
+        "    def choose(self, view, actions):\n        print('hm')\n        return {}[len(actions)]\n"
+    )
+    arena("league", "add", "clumsy.py", "-L", autumn)
+    said = arena("league", "run", "--matches", 6, "--workers", 0, "-L", autumn).stderr
+    assert said.count("What clumsy_1 printed is in autumn/eras/1/logs.") == 1
+    assert "clumsy@1: KeyError at clumsy.py:6, " in said
+    bot, _, match, _ = said.partition("once fixed:   arena ask ")[2].partition("\n")[0].split()
+    assert "KeyError" in arena("ask", bot, "autumn/eras/1", match, "--fault", code=1).stdout
+    assert match in arena("matches", "autumn/eras/1", "--faults").stdout
+
+
 def test_a_place_needs_twenty_matches_and_one_sentence_says_which_bot_leads(autumn):
     play(autumn, 12)
     assert {row["place"] for row in standing(autumn)} == {None}
@@ -56,12 +73,34 @@ def test_a_place_needs_twenty_matches_and_one_sentence_says_which_bot_leads(autu
     assert "provisional" not in shown and "rating" not in shown
 
 
+def test_a_bot_without_a_place_may_have_a_higher_skill_than_the_leader():
+    def row(name, skill, matches):
+        return LeagueRow(name, Skill(Interval(skill, skill - 2, skill + 2), 0.5, matches), "plays")
+
+    rows = [row("diehard@1", 28.8, 40), row("random@1", 20.0, 40), row("outlaw@1", 36.0, 18), row("skittish@1", 9.0, 1)]
+    assert leader_sentences(rows) == [
+        "diehard@1 leads; its interval is above those of all other bots with a place.",
+        "outlaw@1 has a higher skill after 18 matches, and no place yet.",
+    ]
+
+
+def test_a_new_version_keeps_author_and_team_unless_others_are_given(autumn):
+    file = write_bot("sprinter", stars=3)
+    arena("league", "add", file, "--team", "red", "--author", "Ann", "-L", autumn)
+    write_bot("sprinter", 2, stars=2)
+    arena("league", "add", file, "--author", "Ann", "-L", autumn)
+    write_bot("sprinter", 3, stars=1)
+    arena("league", "add", file, "--team", "blue", "--author", "Ann", "-L", autumn)
+    versions = LeagueFolder.open(autumn).membership.versions("sprinter")
+    assert [(one.entry.team, one.entry.author) for one in versions] == [("red", "Ann"), ("red", "Ann"), ("blue", "Ann")]
+
+
 def test_adding_a_changed_bot_creates_a_new_version_and_keeps_the_old_one_as_an_opponent(autumn):
     file = write_bot("sprinter", stars=3)
     arena("league", "add", file, "--team", "red", "-L", autumn)
     assert "has not changed: it is identical to sprinter@1" in arena("league", "add", file, "-L", autumn, code=2).stderr
     write_bot("sprinter", 2, stars=2)
-    assert "sprinter@2 joins." in arena("league", "add", file, "-L", autumn).stdout
+    assert "sprinter@2 joins." in arena("league", "add", file, "--team", "red", "-L", autumn).stdout
     file.unlink()  # the league keeps its own copies
     play(autumn, 60)
     assert {"sprinter@2"} == {row["bot"] for row in standing(autumn) if "sprinter" in row["bot"]}
@@ -121,7 +160,7 @@ def test_a_bot_whose_copy_was_edited_rests_until_the_copy_is_restored(autumn):
     kept.write_text(text.replace("3", "1"))
     told = arena("league", "run", "--matches", 12, "--workers", 0, "-L", autumn).stderr
     assert "Warning: b1@1 rests: its files in" in told and "were edited; put them back" in told
-    assert "b1@1 cannot be loaded" in arena("league", "verify", "-L", autumn, code=1).stdout
+    assert "b1@1 cannot play" in arena("league", "verify", "-L", autumn, code=1).stdout
     kept.write_text(text)
     play(autumn)
     assert Membership.after_entries(LeagueFolder.open(autumn).journal.entries).standing("b1@1") == "plays"

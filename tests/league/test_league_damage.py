@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 import harness
+from harness.core.records import with_sum
 from harness.league import runner
 from harness.league.folder import LeagueFolder
 from harness.league.journal import BotRetired
 from harness.plugins.trust import untrusted_reason
-from harness.runs.reader import with_sum
 from tests.league.support import PROGRAM, recorded, records, write_bot
 from tests.support.cli import arena
+from tests.support.forgery import bent
 
 NOBODY = 65534
 
@@ -183,6 +184,13 @@ def test_verify_finds_a_run_json_that_differs_from_the_journal(autumn, change, t
     assert told in verified(autumn, code=1)
 
 
+def test_verify_finds_a_journal_with_another_game(autumn):
+    path = autumn / "journal.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(bent(line, b'"name":"el-paso"', b'"name":"other"') for line in lines))
+    assert "and the journal have different games, rules, options or seats" in verified(autumn, code=1)
+
+
 def test_verify_finds_a_truncated_era_and_an_unknown_era_folder(autumn):
     (autumn / "arena.toml").write_text('games = ["el-paso"]\nmove-time = 2\nseed = 3\n')
     play(autumn, 4)
@@ -253,3 +261,13 @@ def test_records_deleted_from_before_a_ban_are_played_again_with_the_same_result
     assert records(autumn) == whole
     play(autumn, 8)
     assert "no problems" in verified(autumn)
+
+
+def test_a_line_of_the_journal_that_is_too_deep_is_refused():
+    arena("league", "init", "deep", "--game", "el-paso")
+    arena("league", "add", "random", "-L", "deep")
+    path = Path("deep/journal.jsonl")
+    path.write_bytes(
+        bent(path.read_bytes().rstrip(b"\n"), b'"what"', b'"x":' + b"[" * 100_000 + b"]" * 100_000 + b',"what"')
+    )
+    assert "Invalid journal entry in" in arena("league", "verify", "-L", "deep", code=2).stderr

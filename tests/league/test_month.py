@@ -60,7 +60,7 @@ class Month:
 
     def join(self, numbers: range, version: int) -> None:
         files = [write_bot(f"b{number}", version, 1 + (number + version) % 5) for number in numbers]
-        league(self.folder, "add", *files)
+        league(self.folder, "add", *files, "--author", "ann")
 
 
 def check(bots: int, versions: int, matches: int) -> None:

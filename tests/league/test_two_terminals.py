@@ -81,7 +81,7 @@ def test_bots_join_and_retire_in_one_terminal_while_the_league_runs_in_another()
         terminal.process.kill()
     shown = terminal.shown.decode()
     assert "Traceback" not in shown, shown
-    assert "Finishing what is being played" in shown, shown
+    assert "Finishing the current matches" in shown, shown
     assert "b0@1 plays from now on." in shown, shown
     journal = LeagueFolder.open(folder).journal.entries
     told = [entry.name for entry in journal if isinstance(entry, BotJoined)]

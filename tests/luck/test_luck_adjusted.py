@@ -301,3 +301,11 @@ def test_equal_bots_are_rarely_separated_by_bounded_values():
                 told += 1
                 break
     assert told <= 6
+
+
+def test_a_file_of_values_that_is_no_regular_file_or_too_large_is_refused(tmp_path):
+    with (tmp_path / "large.json").open("wb") as file:
+        file.truncate(1 << 33)  # sparse: it takes no space
+    for path in (tmp_path / "large.json", Path("/dev/zero")):
+        with pytest.raises(StoreError, match=r"cannot be read: it (has more than|is not a regular file)"):
+            value_learning.read_values([path])

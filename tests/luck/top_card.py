@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
 
-from harness import NOBODY, Action, Chance, Game, GameRecord, State, View, ranks_of
+from harness import NOBODY, SEAT_NAMES, Action, Chance, Game, GameRecord, State, View, ranks_of
 
 DECKS, COINS, ORDERS = range(6), range(2), range(2)
 """The numbers that a scripted luck may give: orders of three cards, sides of a coin, orders of two cards."""
@@ -106,7 +106,7 @@ class TopCard(Game[TopCardView]):
     def imagine(self, view, rng):
         raise NotImplementedError
 
-    def render(self, view):
+    def render(self, view, names=SEAT_NAMES):
         return ""
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.core.records import Fault
-from harness.match.faults import FaultGroups, cause_of, detail_of
+from harness.match.faults import cause_of, detail_of
+from harness.runs.monitor import FaultGroups
 from tests.ratings.simulate import record
 
 TRACE = "sprinter.py:10 in choose: return self.look(actions)\nsprinter.py:15 in look: return actions[{n}]\n{said}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.core.records import MatchSpec
-from harness.match.referee import ASKING, IDLE, MAX_SEATS
+from harness.core.records import MAX_SEATS, MatchSpec
+from harness.match.referee import ASKING, IDLE
 from harness.match.stdio import MAX_PRINTED_BYTES, TRUNCATED, MatchStdout, TaggedLines, current_match
 
 SPEC = MatchSpec.single("sim-1.1.1", "sim", {}, 1, ("one", "two"))

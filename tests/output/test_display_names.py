@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.output.tables import MAX_FILE_NAME_CHARS, MAX_SHORT_CHARS, file_name, short, visible
+from harness.core.errors import printable
+from harness.output.tables import MAX_FILE_NAME_CHARS, MAX_SHORT_CHARS, file_name, short
 from tests.output.support import NASTY
 
 
@@ -43,4 +44,4 @@ def test_shortened_names_keep_both_ends():
 
 
 def test_invisible_characters_are_replaced():
-    assert visible("a\u202eb\x00c") == "a\ufffdb\ufffdc"
+    assert printable("a\u202eb\x00c") == "a?b?c"

@@ -6,10 +6,9 @@ from harness.output import columns, leaderboard
 from harness.output.columns import LeaderboardColumn
 from harness.output.leaderboard import leaderboard_files, leaderboard_table
 from harness.output.tables import Layout, text_of
-from harness.ratings.leaderboard import count_records
 from harness.ratings.leaderboard import leaderboard as leaderboard_of
 from harness.report.parts import table_part
-from tests.ratings.simulate import record
+from tests.ratings.simulate import count_records, record
 
 LOSSES = LeaderboardColumn(
     name="losses",

@@ -14,13 +14,14 @@ from msgspec.structs import replace
 from harness.core.plan import GamePlan, Plan
 from harness.core.records import Fault
 from harness.output.columns import about, duration, rate
-from harness.output.progress import Progress
+from harness.output.progress import Progress, shown_work
 from harness.plugins.features import FORMATS
-from harness.ratings.leaderboard import count_records, leaderboard
+from harness.ratings.leaderboard import leaderboard
 from harness.ratings.skill import SPREAD
 from harness.runs.monitor import RunningStanding, TimeLeft, Workload
+from harness.runs.reader import followed
 from harness.runs.scheduler import Schedule
-from tests.ratings.simulate import record
+from tests.ratings.simulate import count_records, record
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_a_progress_line_fits_the_width_by_omitting_less_important_parts():
     matches = [match("sim", ("a-rather-long-name", "another-long-name", "c"), 0.1, index) for index in range(30)]
     full = shown(Workload(3000, matches={"sim": 3000}), matches, None)
     assert full.startswith("matches: 30 of 3,000 (1%), about ")
-    assert "30 a minute" in full
+    assert "29 a minute" in full
     assert re.search(r"\| skill: a-rather-long-name 3\d\.\d, another-long-name 25\.0, c 1\d\.\d$", full)
     for width in (120, 79, 60, 30, 10):
         line = shown(Workload(3000, matches={"sim": 3000}), matches, width)
@@ -187,3 +188,29 @@ def test_quick_runs_show_no_progress_and_lines_are_redrawn_in_place(capsys):
         assert once.startswith("\rmatches: 1 of 100")
         assert once.endswith("\x1b[K")
     assert capsys.readouterr().err == "\r\x1b[K"
+
+
+def test_long_work_is_counted_with_its_total_and_the_time_left(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("harness.output.progress.monotonic", lambda: clock[0])
+    progress, lines = Progress("", quiet=True), []
+    for _ in progress.follow("ab", "runs", lambda: 2):
+        for _ in progress.follow(range(1000), "records", lambda: 1000):
+            clock[0] += 0.02
+            lines.append(progress.line(clock[0]))
+        lines += [progress.line(clock[0], 30) for _ in progress.follow(range(2), "charts", lambda: 2)]
+    assert lines[500] == "runs: 0 of 2 (25%), about 30 s left, records: 500 of 1,000"
+    assert lines[1000] == "runs: 0 of 2 (50%), about 20 s"  # another pass over a run does not count back
+    assert lines[-3].startswith("runs: 1 of 2 (100%), a few seconds left")
+
+
+def test_reading_records_is_shown_only_by_a_command_that_takes_long(capsys, monkeypatch):
+    with shown_work():
+        assert list(followed(range(3), "records", lambda: 3)) == [0, 1, 2]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("harness.output.progress.PLAIN_INTERVAL_S", 0.0)
+    with shown_work():
+        assert list(followed(range(3), "records", lambda: 3)) == [0, 1, 2]
+    assert "records: 2 of 3 (67%)\n" in capsys.readouterr().err
+    assert list(followed(range(3), "records", lambda: 3)) == [0, 1, 2]
+    assert capsys.readouterr().err == ""

@@ -244,7 +244,7 @@ def test_the_pairs_table_of_many_bots_shows_only_surprises():
     names = [f"b{number:03}" for number in range(41)]
     text = render(played(names), kind="pairs", layout=Layout())
     assert widest(text) <= 80
-    assert "All pairs: --show pairs -f csv." in text.replace("\n", " ")
+    assert "CSV and JSON have all pairs." in text.replace("\n", " ")
     assert render(played(names), "csv", "pairs").count("\n") == 41 * 40
 
 

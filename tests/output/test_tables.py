@@ -13,8 +13,8 @@ from harness.output.leaderboard import KINDS, leaderboard_table
 from harness.output.matches import bot_summary
 from harness.output.tables import FORMATS, text_of
 from harness.ratings.counts import by_option, by_players
-from harness.ratings.leaderboard import count_records, leaderboard
-from tests.ratings.simulate import World, record, tournament
+from harness.ratings.leaderboard import leaderboard
+from tests.ratings.simulate import World, count_records, record, tournament
 
 
 def counted(deals=15, skills=(0.0, 0.0, 1.0, 2.0)):

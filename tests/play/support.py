@@ -7,10 +7,11 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from harness import Chance, Game
+from harness import SEAT_NAMES, Chance, Game
 from harness.cli.main import main
+from harness.match.person import NoHintError
 from harness.output.text import Console
-from harness.play.terminal import Dialogue, NoHintError, Turn
+from harness.play.terminal import Dialogue, Turn
 from harness.plugins.registry import load
 
 GAMES = ("el-paso", "gnadenlos", "x-pasch")
@@ -48,7 +49,7 @@ def first_turn(played: Game[Any], seed: int = 1) -> Turn:
 def talk(*lines: str, name: str = "el-paso", get_hint: Any = no_hint) -> tuple[Script, Any]:
     """What is said, and what comes of it, when these lines are typed at the first decision."""
     played, console = game(name), Script(*lines)
-    return console, Dialogue(console, played, get_hint).choose(first_turn(played))
+    return console, Dialogue(console, played, SEAT_NAMES, get_hint).choose(first_turn(played))
 
 
 def sit_down(*args: object, lines: list[str]) -> str:

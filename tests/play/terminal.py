@@ -21,7 +21,7 @@ from tests.support.waiting import PATIENCE, wait_for
 
 PROMPT = r"\S> \Z"
 """Not the mark before a seat of a table, behind which what has come so far may happen to end."""
-CTRL_C, CTRL_D = "\x03", "\x04"
+CTRL_C, CTRL_D, CTRL_U, BACKSPACE = "\x03", "\x04", "\x15", "\x7f"
 
 
 class Terminal:
@@ -93,12 +93,22 @@ class Terminal:
             assert monotonic() < until, f"it did not end:\n{self.seen[-3000:]}"
         return self.process.wait(PATIENCE)
 
-    def play_on(self, choices: str = "1!") -> str:
-        """Makes the same choice at every prompt until the match is over; what was printed last."""
+    def press_choice(self, number: int = 1) -> None:
+        """Plays a choice at once: with one key where there are at most nine."""
+        single = self.seen.rpartition("\n")[2].startswith("Press 1-")
+        self.press(str(number) if single else f"{number}!\n")
+
+    def choose(self, number: int = 1) -> str:
+        """Plays a choice at once; what is printed until the next prompt."""
+        self.press_choice(number)
+        return self.read()
+
+    def play_on(self) -> str:
+        """Makes the first choice at every prompt until the match is over; what was printed last."""
         begin = len(self.seen)
         while "Recorded in" not in self.seen[begin:]:
             begin = len(self.seen)
-            self.press(choices + "\n")
+            self.press_choice()
             self.read(rf"{PROMPT}|Another deal at this table: .*\n")
         return self.seen[begin:]
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli.main import main
+from harness.core.files import Folder
 from harness.core.records import GameRecord
 from harness.play.session import new_match
 from harness.play.terminal import Dialogue
@@ -35,7 +36,7 @@ def test_a_match_played_from_a_script_is_a_record_like_any_other():
     said = sit_down(*EL_PASO, lines=ALL)
     [record] = records()
     assert record.seats[0] == "human"
-    assert f"you (seat 0): {record.scores[0]}" in said
+    assert f"human (you): {record.scores[0]}" in said
     assert "played again: all fit" in arena("verify", "a").stdout
     assert "human" in Path("results/a/leaderboard.md").read_text()
     assert json.loads(Path("results/a/run.json").read_text())["finished"]
@@ -124,7 +125,7 @@ def test_a_crash_between_writing_the_record_and_cleanup_does_no_harm():
 
 def test_two_terminals_cannot_play_the_same_match():
     sit_down(*EL_PASO, lines=ALL[:2])
-    with lock(Path("results/a")):
+    with lock(Folder(Path("results/a"))):
         # A lock belongs to a process; another one must see it.
         command = [sys.executable, "-c", "from harness.cli.main import main; main()", "play", "--resume", "a"]
         second = subprocess.run(command, capture_output=True, text=True, input="")
@@ -188,3 +189,17 @@ def test_a_run_of_bots_and_a_damaged_match_cannot_be_resumed():
     assert "already holds a run" in arena(*EL_PASO, code=2).stderr
     Path("results/a/unfinished.json").write_text("{")
     assert "unfinished.json cannot be read" in arena("play", "--resume", "a", code=2).stderr
+
+
+def test_a_saved_match_that_another_person_changed_is_refused():
+    sit_down(*EL_PASO, lines=ALL[:2])
+    saved = Path("results/a/unfinished.json")
+    spec = json.loads(saved.read_text())["spec"]
+    changes = [{"seats": ["skittish", "diehard"]}, {"seats": ["human"] * 100_000}, {"options": {"edition": "x"}}]
+    for change in (*changes, {"game": "x-pasch"}, {"seed": 10**400}, {"id": "\x1b[2J"}):
+        saved.write_text(json.dumps({"spec": spec | change, "choices": []}))
+        said = arena("play", "--resume", "a", code=2).stderr
+        assert "holds no match of this run" in said or "cannot be read" in said
+    for damaged in (b'{"a":' + b"[" * 200_000, b'{"spec":{"id":"\xff"}}'):
+        saved.write_bytes(damaged)
+        assert "unfinished.json cannot be read" in arena("play", "--resume", "a", code=2).stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from harness.core.records import GameRecord
 from harness.plugins.registry import load
 from tests.play.support import sit_down
-from tests.play.terminal import CTRL_C, CTRL_D, terminal
+from tests.play.terminal import BACKSPACE, CTRL_C, CTRL_D, CTRL_U, terminal
 from tests.support.cli import arena
 from tests.support.waiting import wait_for
 
@@ -44,20 +45,21 @@ def test_a_whole_game_with_wrong_input_ctrl_d_and_ctrl_c(game):
     seat = 1
     with terminal("play", game, *bots(game), "--seed", 5, "--seat", seat, "--name", "a") as person:
         greeting = person.read()
-        assert f"seat {seat}: you" in greeting
+        assert f"seat {seat}: human (you)" in greeting
+        first, second = (re.findall(rf"^ +{n}  (.*?)(?:   |$)", greeting, re.MULTILINE)[-1] for n in (1, 2))
         assert "no choice number 99" in person.type("99")
         assert "is not a choice here" in person.type("castle")
         assert "Type a number from 1 to" in person.type("")
         assert "nothing to take back" in person.type("undo")
-        assert "Enter plays it, undo takes it back>" in person.type("2")
+        assert "Enter plays it, undo takes it back>" in person.type(second)
         assert "Taken back:" in person.type("undo")
         assert "would choose" in person.type("hint")
         helped = person.type("?")
         assert "only now it counts" in helped
         assert {"el-paso": "EP-", "gnadenlos": "GN-", "x-pasch": "XP-"}[game] in helped
-        person.type("1")
-        assert "You are seat 1. Choose" in person.type("")
-        person.type("1!")
+        person.type(first)
+        assert "\nChoose (" in person.type("")
+        person.choose()
         person.press(CTRL_D)
         assert person.end() == 0
         assert "Your match is saved. Continue with: arena play --resume results/a" in person.seen
@@ -65,8 +67,8 @@ def test_a_whole_game_with_wrong_input_ctrl_d_and_ctrl_c(game):
 
     with terminal("play", "--resume", "a") as person:
         assert "Your 2 choices so far are replayed" in person.read()
-        person.type("1!")
-        person.press("2" + CTRL_C)
+        person.choose()
+        person.press("pl" + CTRL_C)
         assert person.end() == 130
         assert "Your match is saved." in person.seen
 
@@ -76,7 +78,7 @@ def test_a_whole_game_with_wrong_input_ctrl_d_and_ctrl_c(game):
         assert person.end() == 0
     [record] = records("a")
     score = load().game(game).configure().score_text(record.scores[seat])
-    assert f"you (seat {seat}): {score}" in " ".join(last.split())
+    assert f"human (you): {score}" in " ".join(last.split())
     assert "\x1b" not in person.seen
     assert not Path("results/a/unfinished.json").exists()
     assert record.seats[seat] == "human"
@@ -93,17 +95,34 @@ def test_a_person_is_asked_only_if_there_is_a_choice():
         person.play_on()
         assert person.end() == 0
     [record] = records("a")
-    asked = person.seen.split("You are seat 0. Choose")[1:]
+    asked = person.seen.split("\nChoose (")[1:]
     assert len(asked) == record.decisions[0]
     assert all("\n  1  " in part or "\n   1  " in part for part in asked)
     assert all("2  " in part for part in asked)
 
 
+def test_one_key_plays_a_choice_and_words_can_be_edited():
+    with terminal("play", "el-paso", *bots("el-paso"), "--seed", 5, "--name", "a") as person:
+        first = re.findall(r"^ +1  (.*)$", person.read(), re.MULTILINE)[-1]
+        # The wrong letters are erased: one by one, then the whole line.
+        person.press("x" + BACKSPACE + first[:2] + "qq" + CTRL_U)
+        assert "Enter plays it" in person.type(first)
+        assert "Choose (" in person.type("")
+        person.press("1")
+        assert "Choose (" in person.read()
+        person.press(CTRL_D)
+        assert person.end() == 0
+    with terminal("play", "--resume", "a") as person:
+        assert "Your 2 choices so far are replayed" in person.read()
+        person.press(CTRL_D)
+        person.end()
+
+
 def test_a_killed_terminal_loses_no_choice():
     with terminal("play", "el-paso", *bots("el-paso"), "--seed", 5, "--name", "a") as person:
         person.read()
-        person.type("3!")
-        person.type("2!")
+        person.choose(3)
+        person.choose(2)
         os.kill(person.process.pid, signal.SIGKILL)
         person.end()
     with terminal("play", "--resume", "a") as person:
@@ -142,7 +161,7 @@ def wait_until_it_thinks() -> None:
 def think(person) -> None:
     """Makes the first choice, so that the slow bot begins to think, and waits for that."""
     person.read()
-    person.press("1!\n")
+    person.press_choice()
     wait_until_it_thinks()
 
 
@@ -165,7 +184,7 @@ def test_ctrl_c_during_a_hint_cancels_only_the_hint():
         wait_until_it_thinks()
         person.press(CTRL_C)
         assert "No hint: slow was interrupted." in person.read()
-        assert "Enter plays it" in person.type("1")
+        person.choose()
         person.press(CTRL_D)
         assert person.end() == 0
 
@@ -197,7 +216,7 @@ def test_replay_is_interactive_only_at_a_terminal():
         assert "no command here" in person.type("jump")
         assert "what seat N saw" in person.type("?")
         ending = person.type("end")
-        assert f"(seat 0): {record.scores[0]}" in ending
+        assert f"{record.seats[0]}: {record.scores[0]}" in ending
         assert "This is the end" in person.type("next")
         person.press(CTRL_D)
         assert person.end() == 0

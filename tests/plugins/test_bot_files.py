@@ -88,6 +88,31 @@ def test_two_files_with_the_same_class_name_get_different_bot_names(registry, he
     assert names(registry.entrants(["sprinter.py", "sprinter.py"])) == ["sprinter", "sprinter"], "it is the same one"
 
 
+def test_files_of_one_folder_with_the_same_class_name_are_named_by_their_files(registry, here):
+    option = 'options = (harness.Option("stars", 3, "", kind="int"),)'
+    for file in ("s1.py", "s2.py", "old/s1.py", "old/walker.py"):
+        write(here / file, body=option)
+    first, second = registry.entrants(["s1.py", "s2.py"])
+    assert (first.name, second.name) == ("s1", "s2")
+    assert second.spec == "s2=s2.py::sprinter"
+    assert names(registry.entrants(["s2.py", "old/walker.py"])) == ["s2", "walker"]
+    several = registry.entrants(["s1.py", "s2.py", "s1.py:stars=2", "s2.py:stars=2"])
+    assert names(several) == ["s1", "s2", "s1-stars-2", "s2-stars-2"]
+    assert registry.entrants([one.spec for one in several]) == several
+    assert names(registry.entrants(["s1.py", "s2.py", "old/s1.py", "old/walker.py"])) == [
+        "s1",
+        "s2",
+        "old.s1",
+        "old.walker",
+    ]
+    assert names(registry.entrants(["s1.py", "old/walker.py", "walker=random"])) == [
+        "sprinter",
+        "old.sprinter",
+        "walker",
+    ]
+    assert names(registry.entrants(["v=s1.py", "v=s2.py"])) == ["v", "v"], "a mistake, which is reported"
+
+
 def test_only_bots_with_the_same_name_are_renamed(registry, here):
     """Neither another setting of the same bot, nor the same bot under a name of its own."""
     option = 'options = (harness.Option("stars", 3, "", kind="int"),)'

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import erf, sqrt
 from random import Random
 
-from harness.core.records import GameRecord, ranks_of
+from harness.core.records import GameRecord, in_schedule_order, ranks_of
+from harness.ratings.counts import GameCounts, by_game
+from harness.ratings.leaderboard import CountsByGame
 
 
 @dataclass(frozen=True)
@@ -89,3 +91,11 @@ def record(
         tuple(ranks) if ranks is not None else ranks_of(scores), "played", (),
         **given,  # type: ignore[arg-type]  # what a test wants to be different
     )  # fmt: skip
+
+
+def count_records(records: Iterable[GameRecord], by: Callable[[GameRecord], str] = by_game) -> dict[str, GameCounts]:
+    """Return the counts for each game, or for each value of the key `by`."""
+    found = CountsByGame(by)
+    for record in in_schedule_order(records):
+        found.add(record)
+    return found.counts()

@@ -20,6 +20,7 @@ from harness.plugins.features import FORMATS
 from harness.ratings.counts import GameCounts
 from harness.ratings.skill import PairGraph, fit_skills
 from harness.runs.scheduler import Schedule
+from tests.support.schedules import follow
 
 SCALE = 1000
 SAMPLES = 250_000
@@ -200,7 +201,7 @@ def play(
         return new
 
     if schedule.adaptive:
-        for _ in schedule.follow(records):
+        for _ in follow(schedule, records):
             pass
         return iter(found)
     return map(record, schedule.matches())

@@ -25,8 +25,8 @@ from harness.ratings.counts import (
     luck_of_pair,
     pair_outcomes,
 )
-from harness.ratings.leaderboard import CountsByGame, count_records, leaderboard
-from tests.ratings.simulate import World, record, tournament
+from harness.ratings.leaderboard import CountsByGame, leaderboard
+from tests.ratings.simulate import World, count_records, record, tournament
 
 
 def counts_of(records):
@@ -132,9 +132,9 @@ def test_wins_ranks_times_and_faults_are_summed():
     assert (a.rank_sum, b.rank_sum, c.rank_sum) == (4, 2, 5)
     assert (a.decisions, a.time, c.time, c.faults, c.matches) == (2, 1.0, 3.0, 1, 2)
     assert counts.pairs.shares_ahead(3) == [pytest.approx(0.375), pytest.approx(0.875), pytest.approx(0.25)]
-    assert counts.pairs.finished_ahead(a.number, b.number) == (0.5, 2)
-    assert counts.pairs.finished_ahead(b.number, a.number) == (1.5, 2)
-    assert counts.pairs.finished_ahead(b.number, c.number) == (2, 2)
+    assert counts.pairs.finished_ahead()[a.number, b.number] == (0.5, 2)
+    assert counts.pairs.finished_ahead()[b.number, a.number] == (1.5, 2)
+    assert counts.pairs.finished_ahead()[b.number, c.number] == (2, 2)
 
 
 def test_a_disqualified_bot_loses_without_a_fault():
@@ -147,9 +147,9 @@ def test_pairs_are_counted_by_table_size():
     assert sorted(counts.pairs) == [
         (2, 0, 1, 1.0, 1.0, 0.0), (3, 0, 1, 0.0, 0.0, 1.0), (3, 0, 2, 0.0, 0.0, 1.0), (3, 1, 2, 1.0, 0.0, 0.0),
     ]  # fmt: skip
-    assert counts.pairs.have_met(0, 2)
-    assert counts.pairs.finished_ahead(0, 1) == (1.5, 3)
-    assert not PairCounts().have_met(0, 1)
+    assert (0, 2) in counts.pairs.finished_ahead()
+    assert counts.pairs.finished_ahead()[0, 1] == (1.5, 3)
+    assert not PairCounts().finished_ahead()
 
 
 @pytest.mark.parametrize("players", [2, 3, 5])
@@ -258,7 +258,7 @@ def test_luck_is_taken_out_of_the_fit_but_not_out_of_what_was_counted():
     ((_, _, _, ahead, tied, behind),) = adjusted.pairs
     assert (ahead, tied, behind) == (pytest.approx(6), 0, pytest.approx(4))
     assert adjusted.totals == plain.totals
-    assert adjusted.pairs.finished_ahead(0, 1) == (5, 10)
+    assert adjusted.pairs.finished_ahead()[0, 1] == (5, 10)
     assert adjusted.pairs.shares_ahead(2) == [0.5, 0.5]
 
 

@@ -10,10 +10,10 @@ import pytest
 from harness.core.plan import Outcome
 from harness.core.records import Fault
 from harness.ratings.counts import GameCounts
-from harness.ratings.leaderboard import CountsByGame, claim_level, count_records, in_order, leaderboard
+from harness.ratings.leaderboard import CountsByGame, claim_level, in_order, leaderboard
 from harness.ratings.skill import PairGraph, fit_skills, fitted_prior_sd
 from harness.ratings.statistics import LEVEL
-from tests.ratings.simulate import World, record, tournament
+from tests.ratings.simulate import World, count_records, record, tournament
 from tests.ratings.simulate_runs import Field, run, spaced
 
 

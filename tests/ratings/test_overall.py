@@ -6,9 +6,10 @@ from random import Random
 
 import pytest
 
-from harness.ratings.leaderboard import count_records, leaderboard, overall
+from harness.output.leaderboard import overall_tables
+from harness.ratings.leaderboard import leaderboard, overall
 from harness.ratings.skill import chance_ahead
-from tests.ratings.simulate import record
+from tests.ratings.simulate import count_records, record
 from tests.ratings.simulate_runs import Field, run
 
 
@@ -24,7 +25,7 @@ def of_games(*records, **more):
 
 
 def test_a_single_game_has_no_overall_ranking():
-    assert overall(several(Field([0, 0]))) is None
+    assert overall_tables(several(Field([0, 0]))) == []
 
 
 def test_bots_are_ranked_by_the_mean_of_their_fitted_chances():

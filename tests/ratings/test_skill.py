@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.core.records import shares_ahead
+from harness.league.matchmaking import rate
 from harness.ratings import skill
 from harness.ratings.counts import GameCounts
 from harness.ratings.leaderboard import leaderboard
-from harness.ratings.sequential import rate, sequential_skills
 from harness.ratings.skill import (
     BETA,
     MU,
@@ -28,6 +28,7 @@ from harness.ratings.skill import (
     draw_margin,
     fit_skills,
     fitted_prior_sd,
+    sequential_skills,
     skills_with_errors,
     tie_derivatives,
     win_derivatives,

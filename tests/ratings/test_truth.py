@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from harness.core.records import GameRecord
+from harness.league.matchmaking import rate
 from harness.ratings.counts import GameCounts
 from harness.ratings.leaderboard import Leaderboard, leaderboard
-from harness.ratings.sequential import rate
 from harness.ratings.skill import DRAW_PROBABILITY, MU, SIGMA, draw_margin
 from tests.ratings.simulate import World, tournament
 from tests.ratings.simulate_runs import EQUAL_SHARE, EQUAL_SKILL, Field, number_of, play, run, spaced

@@ -44,13 +44,13 @@ class Browser:
     def __init__(self, driver: Any) -> None:
         self.driver = driver
 
-    def open(self, page: Path, width: int = 1280, dark: bool = False) -> None:
-        """Loads a page from disk; with replays in it, waits for the first one."""
+    def open(self, page: Path | str, width: int = 1280, dark: bool = False) -> None:
+        """Loads a page from disk or from an address; with replays in it, waits for the first one."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        self.driver.get(page.as_uri())
+        self.driver.get(page if isinstance(page, str) else page.as_uri())
         if self.js("return document.getElementById('viewer') !== null"):
             self.wait("return viewer.dataset.open !== undefined")
 

@@ -7,7 +7,7 @@ import pytest
 from harness.core.records import MatchSpec
 from harness.match.referee import play as play_match
 from harness.plugins.registry import load
-from harness.report import publish, write_report
+from harness.report import PageParts, publish, write_report
 from harness.runs.setup import installed_games
 from tests.bots.nim import Nim
 from tests.output.support import HOSTILE, LONG, play, recorded, rename
@@ -52,7 +52,7 @@ def run(tmp_path_factory, chromium):
 @pytest.fixture(scope="module")
 def page(run):
     games, _ = installed_games(run, load())
-    return write_report(run, games, run.folder / "report.html")
+    return write_report(PageParts(run, games), run.folder / "report.html")
 
 
 @pytest.fixture(scope="module")
@@ -95,12 +95,12 @@ def test_names_filter_the_tables(chromium, page):
 
 def test_tabs_show_one_game_and_print_shows_all(chromium, page):
     chromium.open(page)
-    assert chromium.texts("main > section > h2")[0] == "el-paso"
+    assert chromium.texts("main > section > h2")[0] == "El Paso"
     chromium.js("document.querySelector('[data-tab=board-3]').click()")
-    assert chromium.texts("main > section > h2")[0] == "x-pasch"
+    assert chromium.texts("main > section > h2")[0] == "X-Pasch"
     chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
-        assert chromium.texts("main > section > h2")[:4] == [*GAMES, "overall"]
+        assert chromium.texts("main > section > h2")[:4] == ["El Paso", "Gnadenlos!", "X-Pasch", "All games"]
         size = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4 within its margins
         chromium.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         chromium.js("dispatchEvent(new Event('beforeprint'))")
@@ -123,7 +123,7 @@ def test_a_replay_steps_to_the_recorded_end_and_back(chromium, page, records, ga
     assert len(records[match].actions) <= steps < 5000
     final = chromium.js(
         "return [...viewer.querySelectorAll('.final li')]"
-        ".map((one) => [one.dataset.seat, one.querySelector('b').textContent, one.value])"
+        ".map((one) => [one.dataset.seat, one.dataset.score, one.value])"
     )
     ended = records[match]
     told = {int(seat): (int(score), rank) for seat, score, rank in final}
@@ -173,11 +173,11 @@ def test_a_seat_sees_only_its_own_hidden_cards_and_the_referee_sees_all(chromium
 
 def test_the_play_button_starts_and_pauses_the_replay(chromium, page):
     chromium.open(page)
-    chromium.js("const pace = viewer.querySelector('[data-part=speed]'); pace.value = '200'")
+    chromium.js("const pace = viewer.querySelector('[data-part=speed]'); pace.value = '20'")
     chromium.js("viewer.querySelector('[data-part=play]').click()")
     chromium.wait("return Number(viewer.querySelector('[data-part=slider]').value) >= 2")
     chromium.js("viewer.querySelector('[data-part=play]').click()")
-    assert chromium.texts("[data-part=play]") == ["▶ play"]
+    assert chromium.texts("[data-part=play]") == ["▶ Play"]
 
 
 def test_every_step_of_a_replay_has_its_own_link(chromium, page):
@@ -210,16 +210,16 @@ def test_a_replay_of_a_game_without_a_drawing_is_shown_as_text(chromium, tmp_pat
     game = Nim.configure()
     entrant = REGISTRY.entrants(["random"])[0]
     played = play_match(MatchSpec("nim-1", 0, "nim", "nim", {}, 3, ("random", HOSTILE)), game, [entrant] * 2)
-    page = write_report(recorded(tmp_path / "run", [played], "nim"), {"nim": game}, tmp_path / "page.html")
+    page = write_report(PageParts(recorded(tmp_path / "run", [played], "nim"), {"nim": game}), tmp_path / "page.html")
     chromium.open(page)
     assert len(chromium.texts(".text-table")) == 1
     assert game.render(game.new(2, None).view(0)) in chromium.texts(".text-table")[0]
-    chromium.js("viewer.querySelector('[data-part=last]').click()")
+    chromium.js("viewer.dispatchEvent(new KeyboardEvent('keydown', { key: 'End' }))")
     assert len(chromium.texts(".final li")) == 2
 
 
 def test_the_viewer_says_why_a_match_cannot_be_shown(chromium, tmp_path):
-    page = write_report(recorded(tmp_path / "run", [record("ab", (1, 2))]), {}, tmp_path / "page.html")
+    page = write_report(PageParts(recorded(tmp_path / "run", [record("ab", (1, 2))])), tmp_path / "page.html")
     chromium.driver.get(page.as_uri())
     assert chromium.texts("[data-part=trouble]")[0].endswith("is not installed here.")
     assert chromium.texts("[data-part=next]") == []
@@ -230,10 +230,12 @@ def test_the_index_of_the_site_links_to_runs_and_bots(chromium, tmp_path):
     publish([recorded(tmp_path / "run", [record((HOSTILE, LONG), (1, 2))])], load(), site)
     chromium.open(site / "index.html", width=390)
     assert chromium.js("return document.documentElement.scrollWidth") <= 390
-    chromium.js("document.querySelector('td.word a').click()")
+    chromium.js("document.querySelector('.podium a').click()")
     chromium.wait("return location.href.includes('/bots/')")
+    assert chromium.js("return document.documentElement.scrollWidth") <= 390
     assert chromium.texts("h1") == [LONG]
     assert chromium.texts("h2") == ["sim"]
     chromium.js("document.querySelector('table a').click()")
     chromium.wait("return location.href.includes('/runs/')")
+    assert chromium.js("return document.documentElement.scrollWidth") <= 390
     assert chromium.texts("h1") == ["run"]

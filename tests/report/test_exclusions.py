@@ -8,7 +8,7 @@ import re
 import pytest
 
 from harness.plugins.registry import Registry
-from harness.report import publish, write_report
+from harness.report import PageParts, publish, write_report
 from tests.output.support import play, recorded
 from tests.ratings.simulate import record
 from tests.report.test_page import Reader, says
@@ -39,7 +39,7 @@ def test_an_excluded_bot_is_in_no_table_and_on_no_page(tmp_path):
     about = json.loads((site / "runs/run/data.json").read_text())
     assert (about["matches"], about["without"]) == (3, ["cheater"])
     assert "cheater" not in json.dumps([about["boards"], about["pairs"], about["form"], about["summaries"]])
-    assert sorted(path.name for path in (site / "bots").iterdir()) == ["a.html", "a.json", "b.html", "b.json"]
+    assert {path.stem for path in (site / "bots").iterdir()} == {"a", "b", "index"}
     assert not list((site / "badges").glob("cheater*"))
     assert "cheater" not in json.dumps(json.loads((site / "site.json").read_text())["bots"])
 
@@ -53,7 +53,7 @@ def test_the_pages_name_the_excluded_bots(tmp_path):
 
 
 def test_an_excluded_bot_is_not_in_charts_or_lists_of_matches(tmp_path):
-    page = write_report(run_of(tmp_path / "run"), {}, tmp_path / "page.html", without=["cheater"]).read_text()
+    page = write_report(PageParts(run_of(tmp_path / "run"), without=["cheater"]), tmp_path / "page.html").read_text()
     before, rest = page.split("<h2>How to reproduce this run</h2>")
     assert re.findall("cheater", before) == ["cheater"]  # the sentence that says so
     assert "cheater" in rest  # which tells what was played

@@ -7,12 +7,13 @@ from random import Random
 import pytest
 
 from harness.core.records import Fault, in_schedule_order
-from harness.match.faults import MAX_FAULT_GROUPS
-from harness.ratings.leaderboard import count_records
 from harness.ratings.skill import PairGraph, fit_skills
+from harness.report import facts as facts_module
 from harness.report.charts import charts
-from harness.report.facts import EACH, FORM, MAX_CURVE_BOTS, gather
-from tests.ratings.simulate import World, record, tournament
+from harness.report.facts import FORM, gather
+from harness.report.picks import EACH
+from harness.runs.monitor import MAX_FAULT_GROUPS
+from tests.ratings.simulate import World, count_records, record, tournament
 
 
 def reasons(facts):
@@ -40,8 +41,9 @@ def test_a_curve_has_the_skills_fitted_to_the_matches_up_to_each_point():
     assert points[-1][1] == {one.bot: one.skill.value for one in board.standings}
 
 
-def test_a_very_large_field_has_no_curve():
-    facts = gather(record((f"bot{n}", f"bot{n + 1}"), (1, 2), index=n, seed=n) for n in range(MAX_CURVE_BOTS + 50))
+def test_a_very_large_field_has_no_curve(monkeypatch):
+    monkeypatch.setattr(facts_module, "MAX_CURVE_BOTS", 30)
+    facts = gather(record((f"bot{n}", f"bot{n + 1}"), (1, 2), index=n, seed=n) for n in range(40))
     [board] = facts.counts.boards()
     assert facts.curves["sim"].to(board) == []
     assert "sim-curves" not in [chart.name for chart in charts(board, facts)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from uuid import UUID
 from xml.etree import ElementTree
@@ -11,8 +12,11 @@ import pytest
 from msgspec.structs import replace
 
 from harness.plugins.registry import Registry
-from harness.report import page, publish, site
-from harness.report.site import MAX_FEED_ENTRIES, badge_name, game_badge_name
+from harness.report import feed as feed_module
+from harness.report import publish, run_pages
+from harness.report.feed import MAX_FEED_ENTRIES, badge_name, game_badge_name
+from harness.report.published import published
+from harness.report.site_pages import SiteSettings
 from tests.output.support import NASTY, recorded
 from tests.ratings.simulate import record
 from tests.report.test_page import Reader
@@ -24,7 +28,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 @pytest.fixture(autouse=True)
 def _no_charts(monkeypatch):
     """They take most of the time, and say nothing of this."""
-    monkeypatch.setattr(page, "charts", lambda _board, _facts: ())
+    monkeypatch.setattr("harness.report.charts.charts", lambda _board, _facts: ())
 
 
 def run_of(folder, started="2026-01-01T10:00:00+00:00", finished="2026-01-01T11:00:00+00:00", deals=4):
@@ -86,7 +90,10 @@ def test_the_feed_lists_the_newest_runs_with_their_results(tmp_path):
     monday = entries(feed)["monday"]
     assert text(monday, "updated") == "2026-01-01T11:00:00Z"
     [told] = json.loads((place / "runs/monday/data.json").read_text())["summaries"]["sim"]
-    assert text(monday, "content") == f"sim: {told}" and "a " in told
+    content = text(monday, "content")
+    assert monday.find(f"{ATOM}content").get("type") == "html"
+    assert content.startswith(f"<p>sim: {told}</p>") and "a " in told
+    assert re.findall(r">\s*(\d)</td><td>(\w)\s*</td>", content) == [("1", "a"), ("2", "b"), ("3", "c")]
     assert (place / monday.find(f"{ATOM}link").get("href")).is_file()
     assert monday.find(f"{ATOM}category").get("term") == "sim"
 
@@ -113,7 +120,7 @@ def test_an_invalid_site_url_is_refused(tmp_path, url):
 def test_feed_ids_never_change_and_updated_times_change_only_with_the_content(tmp_path, monkeypatch):
     place = tmp_path / "site"
     times = iter(f"2026-03-0{day}T10:00:00+00:00" for day in range(1, 9))
-    monkeypatch.setattr(site, "now", lambda: next(times))
+    monkeypatch.setattr(run_pages, "now", lambda: next(times))
     run = run_of(tmp_path / "monday", finished="")
 
     def published(*bots):
@@ -148,16 +155,19 @@ def test_hostile_names_and_times_make_a_valid_feed(tmp_path):
     publish([run], Registry(), tmp_path / "site")
     [entry] = check(parsed(tmp_path / "site/feed.xml")).findall(f"{ATOM}entry")
     assert text(entry, "title") == "a <run> & more"
+    shown = Reader(text(entry, "content"))
+    assert {tag for tag, _ in shown.tags} <= {"p", "table", "thead", "tbody", "tr", "th", "td"}
+    assert "\u202e" not in text(entry, "content")
 
 
 def test_a_site_of_many_runs_has_a_short_feed(tmp_path):
-    one = site.published(tmp_path)
+    one = published(tmp_path)
     assert one == []
     run = run_of(tmp_path / "run", deals=1)
     publish([run], Registry(), tmp_path / "site")
-    [about] = site.published(tmp_path / "site")
+    [about] = published(tmp_path / "site")
     many = [replace(about, folder=f"run-{n}", updated=f"2027-01-01T10:{n:02}:00+00:00") for n in range(60)]
-    feed = ElementTree.fromstring(site.feed(many, "urn:uuid:6e0d0a52-5f2c-5a86-9f5a-3d2c9f6f4c11"))  # noqa: S314 - likewise
+    feed = ElementTree.fromstring(feed_module.feed(many, SiteSettings("urn:uuid:6e0d0a52-5f2c-5a86-9f5a-3d2c9f6f4c11")))  # noqa: S314 - likewise
     links = [entry.find(f"{ATOM}link").get("href") for entry in check(feed).findall(f"{ATOM}entry")]
     assert links == [f"runs/run-{n}/index.html" for n in range(59, 59 - MAX_FEED_ENTRIES, -1)]
 
@@ -165,12 +175,13 @@ def test_a_site_of_many_runs_has_a_short_feed(tmp_path):
 def test_the_feed_entry_of_an_empty_run_says_that_no_match_was_played(tmp_path):
     publish([recorded(tmp_path / "run", [])], Registry(), tmp_path / "site")
     [entry] = check(parsed(tmp_path / "site/feed.xml")).findall(f"{ATOM}entry")
-    assert text(entry, "content") == "No match has been played yet."
+    assert text(entry, "content") == "<p>No match has been played yet.</p>"
 
 
 def test_the_index_links_to_the_feed_and_bot_pages_link_to_their_badges(tmp_path):
     publish([run_of(tmp_path / "run")], Registry(), tmp_path / "site")
-    [link] = Reader((tmp_path / "site/index.html").read_text()).all("link")
+    links = Reader((tmp_path / "site/index.html").read_text()).all("link")
+    [link] = [link for link in links if link["rel"] == "alternate"]
     assert (link["rel"], link["type"], link["href"]) == ("alternate", "application/atom+xml", "feed.xml")
     links = {a["href"] for a in Reader((tmp_path / "site/bots/a.html").read_text()).all("a")}
     assert {"../badges/a.json", "../badges/a--sim.json"} <= links

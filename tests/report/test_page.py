@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from harness.core.records import Fault
 from harness.plugins.registry import load
-from harness.report import write_report
+from harness.report import PageParts, write_report
 from harness.runs.setup import installed_games
 from tests.output.support import HOSTILE, LONG, NASTY, play, recorded
 from tests.ratings.simulate import record
@@ -43,7 +43,7 @@ class Reader(HTMLParser):
 
 def page_of(tmp_path, records, **how):
     run = recorded(tmp_path / "run", records, **how)
-    return write_report(run, {}, tmp_path / "page.html").read_text(encoding="utf-8")
+    return write_report(PageParts(run), tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def says(page):
@@ -117,7 +117,7 @@ def test_the_report_allows_only_its_own_script_and_loads_nothing(tmp_path):
 
 def test_the_report_shows_how_to_reproduce_the_run(tmp_path):
     run = play(tmp_path / "results" / "short", "--game", "el-paso", "--deals", 2, "--seed", 12)
-    page = write_report(run, {}, tmp_path / "page.html").read_text(encoding="utf-8")
+    page = write_report(PageParts(run), tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<dt>seed</dt><dd>12</dd>" in page
     assert f"<pre>{escape(run.info.command)}</pre>" in page
     assert "<dt>el-paso</dt><dd>rules 1, " in page
@@ -164,7 +164,7 @@ def test_the_report_of_100000_matches_is_small_and_takes_less_than_30_seconds(tm
     run = recorded(tmp_path / "many", copies)
     games, _ = installed_games(short, load())
     before = process_time()
-    page = write_report(run, games, tmp_path / "page.html")
+    page = write_report(PageParts(run, games), tmp_path / "page.html")
     assert process_time() - before < 30
     assert page.stat().st_size < 3_000_000
     text = page.read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from harness.core.records import MatchSpec
 from harness.core.rng import Chance
 from harness.match.referee import play
 from harness.match.replay import Replay
-from harness.report.page import ASKED, scene_data, scenes
+from harness.report.scenes import ASKED, scene_data, scenes
 from tests.bots.nim import Nim
 from tests.support.games import REGISTRY, label, variants
 
@@ -26,12 +26,22 @@ def played(game, seed=3):
     return play(spec, game, [entrant] * players)
 
 
-def grown(frames):
-    """The frames with every field in them, as the viewer puts them together."""
-    views = [{} for _ in frames[0]]
-    for frame in frames:
-        views = [{**view, **changes} for view, changes in zip(views, frame, strict=True)]
-        yield views
+def patched(old, difference):
+    """A value after a difference, as the viewer puts them together."""
+    if isinstance(difference, list):
+        return difference[0]
+    new = dict(enumerate(old)) if isinstance(old, list) else dict(old)
+    keys = {int(key) if isinstance(old, list) else key: found for key, found in difference.items()}
+    new |= {key: patched(new.get(key, {}), found) for key, found in keys.items()}
+    return list(new.values()) if isinstance(old, list) else new
+
+
+def grown(data):
+    """The views of all seats at each step."""
+    known = {"all": {}, "own": {}}
+    for frame in data["frames"]:
+        known = patched(known, frame)
+        yield [{**known["all"], **known["own"].get(str(seat), {})} for seat in range(len(data["seats"]))]
 
 
 @pytest.mark.parametrize("game", variants(), ids=label)
@@ -39,7 +49,7 @@ def test_every_frame_of_a_scene_equals_the_views_of_the_seats(game):
     record = played(game)
     data = json.loads(json.dumps(scene_data(game, record)))
     replay = Replay(game, record)
-    frames = list(grown(data["frames"]))
+    frames = list(grown(data))
     assert len(frames) == len(data["steps"])
     for views, step in zip(frames, data["steps"], strict=True):
         for seat, view in enumerate(views):
@@ -70,7 +80,8 @@ def test_a_game_without_a_drawing_is_shown_as_text():
     data = scene_data(game, record)
     assert not data["drawn"]
     state = game.new(2, Chance(3))
-    assert data["frames"][0][0] == {"turn": 0, "phase": state.phase, "text": game.render(state.view(0))}
+    first = next(grown(json.loads(json.dumps(data))))
+    assert first[0] == {"turn": 0, "phase": state.phase, "text": game.render(state.view(0), data["names"])}
 
 
 def test_a_packed_scene_unpacks_to_its_data():
@@ -97,6 +108,6 @@ def test_requested_matches_are_included_even_when_the_size_limit_is_reached(monk
     game = REGISTRY.game("el-paso").configure()
     record = played(game)
     size = len(scenes({"el-paso": game}, [(record, "close")])[0].packed)
-    monkeypatch.setattr("harness.report.page.MAX_SCENE_CHARS", size * 3 // 2)
+    monkeypatch.setattr("harness.report.scenes.MAX_SCENE_CHARS", size * 3 // 2)
     chosen = scenes({"el-paso": game}, [(record, ASKED), (record, "close"), (record, "upset"), (record, ASKED)])
     assert [scene.reason for scene in chosen] == [ASKED, "close", ASKED]

@@ -68,7 +68,9 @@ def asked(form: str, seed: int = 5) -> RunRequest:
 
 
 def new_run(folder: Path, request: RunRequest) -> tuple[RunFolder, Any]:
-    return create_run(replace(request, results=str(folder), name="run"), load(), "arena tournament")
+    request = replace(request, results=str(folder), name="run")
+    setup = prepare(request, load())
+    return create_run(request, setup, "arena tournament"), setup
 
 
 def play(run: RunFolder, setup: Any, executor: Executor) -> bool:

@@ -69,7 +69,7 @@ def test_paths_are_relative_to_the_folder_of_the_file():
         """
 results = "there"
 candidates = ["a.py"]
-bots = ["v1=a.py::sprinter:w=weights.json", "../b.py", "own/", "own/*.py", "/c.py", "outlaw", "random:edition=nl",
+bots = ["v1=a.py::sprinter:w=weights.json", "b.py", "own/", "own/*.py", "deep/../c.py", "outlaw", "random:edition=nl",
         "p=cmd:node bot.js unknown", "q:k=v=cmd:./start 'weights.json'", "@list.txt", "ismcts:w=weights.json,n=3"]
 [options]
 edition = "nl"
@@ -81,10 +81,10 @@ file = "weights.json"
     assert request.candidates == ("far/a.py",)
     assert request.bots == (
         "v1=far/a.py::sprinter:w=far/weights.json",
-        "b.py",
+        "far/b.py",
         "far/own/",
         "far/own/*.py",
-        "/c.py",
+        "far/c.py",
         "outlaw",
         "random:edition=nl",
         "p=cmd:node far/bot.js unknown",
@@ -97,7 +97,7 @@ file = "weights.json"
     assert request.options == {"edition": "nl", "file": "far/weights.json"}
     os.chdir("far")
     here = RunRequest.from_file("event.toml")
-    assert here.bots[:3] == ("v1=a.py::sprinter:w=weights.json", "../b.py", "own/")
+    assert here.bots[:3] == ("v1=a.py::sprinter:w=weights.json", "b.py", "own/")
     assert RunRequest.from_file(Path("event.toml").resolve()).bots == here.bots
     here.save("../elsewhere.toml")
     os.chdir("..")
@@ -135,7 +135,7 @@ file = "weights.json"
         ("[bots]\n'a b' = 'c'", "line 2, column 1: 'a b' cannot be the name of a bot"),
         ("[bots]\na = '@list.txt'", "line 2, column 1: '@list.txt' lists several bots"),
         ("[bots]\na = {bot = 'b', name = 'c'}", "line 2, column 17: The bot is called a already"),
-        ("[[bots]]\nbot = 'a'\n[[bots]]\nname = 'b'", "line 3, column 1: Which bot is it?"),
+        ("[[bots]]\nbot = 'a'\n[[bots]]\nname = 'b'", "line 3, column 1: The key bot is missing"),
         ("[[bots]]\nbot = 'a'\nteams = 'b'", "line 3, column 1: Unknown key of a bot 'teams'. Did you mean 'team'?"),
         ("[[bots]]\nbot = 'a'\nauthor = 3", "line 3, column 1: The author of a bot is a text, not 3."),
         ("[[bots]]\nbot = 'a'\nteam = 'x|y'", "line 3, column 1: The team or author of a bot is a text of at most 100"),
@@ -163,7 +163,7 @@ def test_unreadable_files_are_reported():
     Path("bad.toml").write_bytes(b"name = '\xff'")
     with pytest.raises(UsageError, match=r"Cannot read bad\.toml"):
         RunRequest.from_file("bad.toml")
-    with pytest.raises(UsageError, match="without end"):
+    with pytest.raises(UsageError, match="too many brackets"):
         event("a = " + "[" * 5000 + "]" * 5000)
     assert event("\ufeffdeals = 3").deals == 3
 
@@ -199,7 +199,7 @@ REQUESTS = st.fixed_dictionaries(
         "move_time": st.floats(0, 1e20),
         "game_time": st.floats(0, 1e-5),
         "memory": st.integers(0, 9),
-        "isolate": st.sampled_from(["auto", "off", "on", "strict"]),
+        "isolate": st.sampled_from(["auto", "on", "strict"]),
         "clock": st.sampled_from(["fair", "wall"]),
         "keep_processes": st.booleans(),
         "max_faults": st.integers(0, 9),
@@ -216,10 +216,9 @@ def plain(request: RunRequest) -> RunRequest:
     return replace(request, file=None, bots=bots)
 
 
-@given(REQUESTS, st.sampled_from(["saved.toml", "deep/saved.toml"]))
-def test_a_saved_request_is_read_back_unchanged(fields, path):
-    request = RunRequest(**fields)
-    Path("deep").mkdir(exist_ok=True)
+@given(REQUESTS)
+def test_a_saved_request_is_read_back_unchanged(fields):
+    request, path = RunRequest(**fields), "saved.toml"
     request.save(path, force=True)
     read = RunRequest.from_file(path)
     assert plain(read) == plain(request)
@@ -249,7 +248,7 @@ def test_a_request_with_a_class_cannot_be_saved():
         return actions[0]
 
     for bot in (first, ("me", first), BotEntry(first, "Reds")):
-        with pytest.raises(UsageError, match="first was typed in Python"):
+        with pytest.raises(UsageError, match="first is a Python object"):
             RunRequest(bots=[bot]).save("event.toml")
     assert not Path("event.toml").exists()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 
 from harness.bench.records import RUN_COMMANDS, make_run, run_command
 from harness.core.errors import StoreError
-from harness.core.records import Fault
+from harness.core.records import Fault, with_sum
 from harness.executors.serial import SerialExecutor
 from harness.output.leaderboard import leaderboard_files, write_leaderboard
 from harness.output.outcome import stale_tables
@@ -23,7 +24,7 @@ from harness.plugins.registry import load
 from harness.report.facts import STATE, facts_of, gather
 from harness.runs import cache, reader
 from harness.runs.cache import pack_state, unpack_state
-from harness.runs.reader import GAMES, RecordLine, ordered_results, with_sum
+from harness.runs.reader import GAMES, RecordLine, ordered_results
 from harness.runs.resume import restore
 from harness.runs.runner import Tournament
 from harness.runs.standings import boards_of
@@ -41,13 +42,19 @@ def long_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("made") / "run", RECORDS, load(), players=2)
+
+
 @pytest.fixture
-def run(tmp_path):
-    return make_run(tmp_path / "run", RECORDS, load(), players=2)
+def run(made, tmp_path):
+    """A copy of one run, for tests that change it."""
+    return RunFolder.open(shutil.copytree(made.folder, tmp_path / "run"))
 
 
 def memories():
-    folder = cache.cache_folder()
+    folder = cache.ENTRIES.path
     return sorted(folder.iterdir()) if folder.exists() else []
 
 
@@ -201,7 +208,8 @@ def test_a_damaged_or_foreign_cache_entry_is_ignored(run, name):
         assert read() == expected
     memory.write_bytes(whole)
     memory.chmod(0o666)
-    assert cache._read_entry(memory) is None
+    with pytest.raises(PermissionError):
+        cache._read_entry(memory.name)
     memory.unlink()
     memory.mkdir()
     assert read() == expected
@@ -246,15 +254,11 @@ from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
 from pathlib import Path
 
-class Half:
-    def __init__(self, file): self.file = file
-    def __enter__(self): return self
-    def __exit__(self, *_): pass
-    def write(self, data):
-        self.file.write(data[: len(data) // 2]); self.file.flush(); os.kill(os.getpid(), 9)
+def kill(descriptor):
+    os.ftruncate(descriptor, os.fstat(descriptor).st_size // 2)
+    os.kill(os.getpid(), 9)
 
-fdopen = os.fdopen
-os.fdopen = lambda *args: Half(fdopen(*args))
+os.fsync = kill
 cache.MIN_CACHED_BYTES = 1
 boards_of(RunFolder.open(Path(sys.argv[1])))
 """

@@ -44,3 +44,31 @@ def test_a_monitor_that_only_counts_has_no_estimates():
 
 def test_terminal_and_live_page_are_monitors():
     assert issubclass(Progress, RunMonitor) and issubclass(LiveProgress, RunMonitor)
+
+
+def test_a_page_that_was_opened_late_shows_the_rate_and_time_left_of_the_terminal():
+    """Quick matches come first, 100 a second, then slow ones, one a second; the page is opened among the slow ones."""
+    workload = Workload(20_000, matches={"quick": 10_000, "slow": 10_000})
+    terminal, page = RunMonitor(workload, 0.0), RunMonitor(workload, 200.0)
+    ends = [(index / 100, "quick", 0.005) for index in range(10_000)]
+    ends += [(100.0 + index, "slow", 0.5) for index in range(400)]
+    for index, (when, game, cost) in enumerate(ends):
+        one = replace(record("ab", (2, 1), index=index, time=(cost, cost)), game=game)
+        terminal.add_record(one, when)
+        if when > 300 and page.earlier == 0:
+            page.start(300.0)
+        page.add_record(one, max(when, 200.0))
+    now = ends[-1][0]
+    assert terminal.rate(now) == pytest.approx(1.0, rel=0.05)  # of late, not since the start
+    assert page.rate(now) == pytest.approx(terminal.rate(now), rel=0.02)
+    assert terminal.seconds_left(now) == pytest.approx(9_600, rel=0.05)
+    assert page.seconds_left(now) == pytest.approx(terminal.seconds_left(now), rel=0.02)
+
+
+def test_a_total_without_games_gives_an_estimate():
+    monitor = RunMonitor(Workload(100), 0.0)
+    for index in range(40):
+        monitor.add_record(match(index), 1.0 + index)
+    assert monitor.seconds_left(40.0) == pytest.approx(60, rel=0.05)
+    monitor.expect(60)
+    assert monitor.seconds_left(40.0) == pytest.approx(20, rel=0.05)

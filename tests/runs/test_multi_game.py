@@ -18,6 +18,7 @@ from harness.formats.common import BATCH_MATCHES
 from harness.plugins.features import FORMATS
 from harness.runs.scheduler import MAX_AHEAD_MATCHES, Schedule, simulated_record
 from tests.formats.support import even, game, names, of_games
+from tests.support.schedules import follow
 
 Pick = Callable[[list[MatchSpec]], int]
 """Which of the matches that are out ends next."""
@@ -77,7 +78,7 @@ def result(spec: MatchSpec) -> GameRecord:
 def step_by_step(schedule: Schedule) -> tuple[list[MatchSpec], dict[str, Outcome]]:
     """As it is if all games wait for each other after every list."""
     specs: list[MatchSpec] = []
-    going = schedule.follow(lambda asked: [result(spec) for spec in asked])
+    going = follow(schedule, lambda asked: [result(spec) for spec in asked])
     while True:
         try:
             specs += next(going)
@@ -156,7 +157,7 @@ def test_sizes_equal_the_lengths_of_the_scheduled_lists(
     bots, deals = max(bots, seats), deals if form != "ladder" else min(deals, 7)
     more = {"max_matches": max(most, seats)} if form == "ladder" and most else {}
     schedule = Schedule(of_games((game(bots, seats),), deals, 1, form, **more), FORMATS)
-    lists = [len(specs) for specs in schedule.follow(lambda asked: [result(spec) for spec in asked])]
+    lists = [len(specs) for specs in follow(schedule, lambda asked: [result(spec) for spec in asked])]
     sizes = schedule.format.sizes(schedule.plan.games[0], schedule.plan)
     assert sizes is not None
     assert list(sizes) == lists

@@ -6,10 +6,11 @@ import msgspec
 import pytest
 
 from harness.core.errors import StoreError
+from harness.core.records import with_sum
 from harness.executors.serial import SerialExecutor
 from harness.output.leaderboard import write_leaderboard
 from harness.plugins.registry import load
-from harness.runs.reader import GAMES, with_sum
+from harness.runs.reader import GAMES
 from harness.runs.request import RunRequest
 from harness.runs.resume import reopen
 from harness.runs.runner import Tournament

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -46,6 +47,12 @@ def test_every_key_and_item_has_a_line_and_column():
     assert places["bots", 0, "opt", "x"] == Place(12, 1)
     assert places["bots", 1, "name"] == Place(14, 1)
     assert places["options", "a", "b"] == Place(16, 10)
+
+
+def test_places_in_a_long_file_are_found_quickly():
+    began = process_time()
+    assert places_in("a = [\n" + "1,\n" * 60_000 + "]\n")["a", 59_999] == Place(60_001, 1)
+    assert process_time() - began < 2  # 4.4 s where each place counted the lines before it
 
 
 @pytest.mark.parametrize(

@@ -287,11 +287,11 @@ def test_standings_are_shown_although_the_format_fails(tmp_path):
     assert told["data"]["games"] == live_rows(growing.folder)
     assert told["data"]["format"] == {}
     [note] = told["progress"]["notes"]
-    assert "records of others than those who should play" in note
+    assert "records of bots that do not play in it" in note
 
 
 def test_a_missing_match_does_not_delay_the_standings(growing, monkeypatch):
-    monkeypatch.setattr(live_run, "MOST_WAITING", 12)
+    monkeypatch.setattr(live_run, "MAX_WAITING", 12)
     monkeypatch.setattr(live_run, "LEFT_WAITING", 4)
     live = followed(growing.folder)
     for first in range(0, 60, 10):
@@ -303,7 +303,7 @@ def test_a_missing_match_does_not_delay_the_standings(growing, monkeypatch):
 
 
 def test_a_very_late_match_is_counted_in_schedule_order_when_the_run_finishes(growing, monkeypatch):
-    monkeypatch.setattr(live_run, "MOST_WAITING", 12)
+    monkeypatch.setattr(live_run, "MAX_WAITING", 12)
     monkeypatch.setattr(live_run, "LEFT_WAITING", 4)
     live = followed(growing.folder)
     growing.add(*(number for number in range(len(growing)) if number != 5))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import signal
 import socket
+import subprocess
 import sys
 
 import pytest
@@ -23,6 +24,12 @@ def test_a_missing_library_is_reported_with_the_install_command(played, monkeypa
     said = arena("serve", played.folder, "--port", 0, code=2).stderr
     assert f"The live page is served with {library}" in said
     assert "pip install 'arena-harness[serve]'" in said
+
+
+def test_the_server_needs_no_matplotlib():
+    # A fresh process: the modules of the server may have been imported here already.
+    code = "import sys; sys.modules['matplotlib'] = None; import harness.serve.app, harness.serve.live_run"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_missing_run_is_refused_before_the_server_starts(played):

@@ -101,7 +101,8 @@ def test_head_requests_succeed_and_end_on_every_path(page):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8420", "", "[::2]", "localhost.x"]
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "evil.example:8420", "", "[::2]", "localhost.x", "[::1]evil", "[::1"],
 )
 def test_on_loopback_a_foreign_host_header_is_refused(page, host):
     assert page.get("/api/standings", host=host).status == 400
@@ -244,3 +245,11 @@ def test_an_idle_client_gets_heartbeats(monkeypatch):
         assert (await anext(reader)).startswith(b":")
 
     asyncio.run(story())
+
+
+def test_the_progress_is_sent_while_the_records_are_still_being_read(growing, monkeypatch):
+    monkeypatch.setattr("harness.serve.live_run.MAX_READ_BYTES", 1)  # one record at a time
+    with reading({"live": place_of(growing.folder)}, "live") as page:
+        told = page.get("/api/progress").data
+        assert told["state"] == "reading"
+        assert 0 < told["matches"] < len(growing)

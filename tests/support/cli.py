@@ -14,5 +14,5 @@ def arena(*args: object, code: int = 0) -> Result:
     assert "Traceback" not in result.output
     if code == 2:
         assert result.stdout == ""
-        assert result.stderr.count("Error: ") == 1
+        assert len([line for line in result.stderr.splitlines() if line.startswith("Error: ")]) == 1
     return result

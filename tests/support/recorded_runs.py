@@ -40,7 +40,7 @@ RUNS = {
 }
 LEAGUE = (
     "league init league --game el-paso --game x-pasch --seed 17",
-    "league add first=bot.py --as red --league league",
+    "league add first=bot.py --as red --author ann --league league",
     "league add outlaw --league league",
     "league add diehard --league league",
     "league add skittish --league league",
@@ -48,7 +48,7 @@ LEAGUE = (
     "league add raider --league league",
     "league add founder --league league",
     "league run --matches 260 --quiet --league league",
-    "league add first=bot.py --as red --league league",
+    "league add first=bot.py --as red --author ann --league league",
     "league run --matches 120 --quiet --league league",
     "league retire skittish --league league",
     "league run --matches 60 --quiet --league league",

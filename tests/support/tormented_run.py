@@ -352,7 +352,7 @@ class TormentedRun:
 
     def go_on(self, *where: object) -> None:
         """Continues it, on its cluster or somewhere else."""
-        self._start("--resume", "results/hard", *(where or ("--cluster", self.cluster.address)))
+        self._start("--resume", "results/hard", "--isolate=off", *(where or ("--cluster", self.cluster.address)))
 
     def finish(self, *where: object) -> None:
         """Lets it go, and continues it if need be: it has what the quiet one has, and nothing of it is left."""

@@ -6,16 +6,36 @@ higher than the last, until somebody calls "liar". If the bid was true the calle
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from random import Random
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from harness import NOBODY, Action, Chance, Event, Game, Option, State, Value, View, hookimpl
+from msgspec import Meta
 
-Dice = tuple[int, ...]
+from harness import (
+    NOBODY,
+    SEAT_NAMES,
+    Action,
+    Chance,
+    Event,
+    Game,
+    Option,
+    PerSeat,
+    Seat,
+    State,
+    Value,
+    View,
+    hookimpl,
+    words,
+)
+
 CUP = 2
+MAX_PLAYERS = 6
+MAX_ROUNDS = 100
+Face = Annotated[int, Meta(ge=1, le=6)]
+Dice = Annotated[tuple[Face, ...], Meta(min_length=CUP, max_length=CUP)]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,13 +57,14 @@ class Call(Action):
 class DiceView(View, frozen=True):
     """What one seat may know."""
 
-    round: int
+    phase: Annotated[str, words("bid", "over")]
+    round: Annotated[int, Meta(ge=1, le=MAX_ROUNDS, title="rounds")]
     dice: Dice
     """Under this seat's own cup."""
-    bid: int
+    bid: Annotated[int, Meta(ge=-1, lt=CUP * MAX_PLAYERS * 6)]
     """The code of the highest bid; -1 before the first."""
-    bidder: int
-    points: tuple[int, ...]
+    bidder: Seat
+    points: PerSeat[Annotated[int, Meta(ge=0, le=MAX_ROUNDS, title="rounds")]]
 
 
 class DiceState(State[DiceView]):
@@ -115,8 +136,8 @@ class LiarsDice(Game[DiceView]):
     """Bid on the dice under all cups, and call the liar."""
 
     name, title, version = "liars-dice", "Liar's dice", "1"
-    min_players, max_players = 2, 6
-    options = (Option("rounds", 6, "how many rounds are played", kind="int", minimum=1, maximum=100),)
+    min_players, max_players = 2, MAX_PLAYERS
+    options = (Option("rounds", 6, "how many rounds are played", kind="int", minimum=1, maximum=MAX_ROUNDS),)
     view_type = DiceView
 
     def __init__(self, settings: Mapping[str, Value], files: Mapping[str, str]) -> None:
@@ -152,11 +173,23 @@ class LiarsDice(Game[DiceView]):
             state.legal, state.ending = (), "finished"
         return state
 
-    def render(self, view: DiceView) -> str:
+    def view_bounds(self, players: int) -> Mapping[str, int]:
+        """The bounds with a title, as narrow as the options make them."""
+        return {"rounds": int(self.settings["rounds"])}
+
+    def score_bounds(self, players: int) -> tuple[int, int]:
+        """At most a point for each round."""
+        return 0, int(self.settings["rounds"])
+
+    def max_decisions(self, players: int) -> int:
+        """Every bid of every round, and the call."""
+        return int(self.settings["rounds"]) * (6 * CUP * players + 1)
+
+    def render(self, view: DiceView, names: Sequence[str] = SEAT_NAMES) -> str:
         """The table as this seat sees it."""
-        bid = f"seat {view.bidder} says {self.bids[view.bid].text}" if view.bid >= 0 else "nobody has bid yet"
+        bid = f"{names[view.bidder]} says {self.bids[view.bid].text}" if view.bid >= 0 else "nobody has bid yet"
         dice = " ".join(map(str, view.dice))
-        points = ", ".join(f"seat {seat}: {points}" for seat, points in enumerate(view.points))
+        points = ", ".join(f"{names[seat]}: {points}" for seat, points in enumerate(view.points))
         return f"Round {view.round}: {bid}.\nUnder your cup: {dice}\nPoints: {points}"
 
 

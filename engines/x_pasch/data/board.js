@@ -1,6 +1,6 @@
 "use strict";
 // The table of X-Pasch: the dice, the companies with the members on their boards, and a row for each player.
-const { at, back, badge, circle, die, hint, path, picture, rect, seatColours, short, svg, text } = arena;
+const { at, back, badge, circle, die, flow, hint, narrow, path, picture, piece, rect, seatColours, short, svg, text, zone } = arena;
 
 const WIDTH = 620, ACROSS = 5, CARD = 118, HIGH = 92;
 
@@ -19,7 +19,7 @@ const requirement = (x, y, company, size = 18) => {
   if (company.number !== null) parts.push([size * 1.3, (left) => text(left + size * 0.65, y + size * 0.85, company.number, { class: "middle bold", "font-size": size })]);
   if (company.number !== null && company.pair !== null) parts.push([8, (left) => text(left + 4, y + size * 0.8, "/", { class: "middle soft" })]);
   if (company.pair !== null) {
-    const one = (left) => (company.pair === "x" ? svg("g", {}, die(left, y, size, 0), text(left + size / 2, y + size * 0.76, "x", { class: "middle bold on-light", "font-size": size * 0.75 }))
+    const one = (left) => (company.pair === "x" ? svg("g", {}, die(left, y, size, 0), text(left + size / 2, y + size * 0.76, "x", { class: "middle bold on-light", "font-size": Math.max(11, size * 0.75) }))
       : die(left, y, size, Number(company.pair)));
     parts.push([size * 2 + 2, (left) => svg("g", {}, one(left), one(left + size + 2))]);
   }
@@ -31,52 +31,101 @@ const requirement = (x, y, company, size = 18) => {
   });
 };
 
-const company = (scene, number, place, k) => {
+// Members of each seat on a company: pawns, and how many.
+const member = (place, x, y, seat, count, pawns, strong) => piece(`member:${place}:${seat}`, "", Array.from({ length: Math.min(count, pawns) }, (_, n) => pawn(x + n * 6, y, seat)),
+  text(x + pawns * 6 + 1, y + 5, count, { class: strong ? "bold" : "" }));
+
+// A company that was founded, with what a spectator wants to know about it.
+const company = (scene, number, place, x, y, inside, wide, high) => {
   const { view, figures } = scene, it = figures.companies[number], board = view.members[place], collects = leader(board);
-  const x = 8 + (k % ACROSS) * (CARD + 4), y = 66 + Math.floor(k / ACROSS) * (HIGH + 5), fresh = place >= view.table.length - view.fresh;
-  const seats = board.flatMap((count, seat) => (count ? [[seat, count]] : []));
-  return at(x, y, rect(0, 0, CARD, HIGH, { rx: 6, class: "paper", ...(collects >= 0 ? { style: `stroke:${seatColours[collects]};stroke-width:3` } : {}) }),
-    text(6, 13, `#${number}`, { class: "small soft" }), fresh && text(CARD - 6, 13, "new", { class: "small bold end" }),
-    requirement(CARD / 2 + 8, 6, it, 16), coin(15, 36, it.income), text(CARD - 6, 40, `founds ${it.founding}`, { class: "small soft end" }),
-    rect(4, 48, CARD - 8, HIGH - 52, { rx: 4, class: "wood" }),
-    seats.map(([seat, count], row) => at(8 + (row % 2) * 54, 51 + Math.floor(row / 2) * 13,
-      Array.from({ length: Math.min(count, 5) }, (_, n) => pawn(4 + n * 6, 4, seat)), text(35, 10, count, { class: seat === collects ? "bold" : "" }))),
-    hint(`company #${number}: income ${it.income}, members ${seats.map(([seat, count]) => `seat ${seat}: ${count}`).join(", ") || "none"}; ${collects < 0 ? "nobody collects" : `seat ${collects} collects`}`));
+  const seats = board.flatMap((count, seat) => (count ? [[seat, count]] : [])), words = seats.map(([seat, count]) => `${scene.names[seat]}: ${count}`).join(", ");
+  return piece(`company:${number}`, `place:${number} move:${number}`, at(x, y,
+    rect(0, 0, wide, high, { rx: 6, class: "paper", ...(collects >= 0 ? { style: `stroke:${seatColours[collects]};stroke-width:3` } : {}) }),
+    inside(it, seats, collects, place >= view.table.length - view.fresh),
+    hint(`company #${number}: income ${it.income}, members ${words || "none"}; ${collects < 0 ? "no one collects" : `${scene.names[collects]} collects`}`)));
 };
+
+const wideCompany = (scene, number, place, k) => company(scene, number, place, 8 + (k % ACROSS) * (CARD + 4), 66 + Math.floor(k / ACROSS) * (HIGH + 5), (it, seats, collects, fresh) => [
+  text(6, 13, `#${number}`, { class: "small soft" }), fresh && text(CARD - 6, 13, "new", { class: "small bold end" }),
+  requirement(CARD / 2 + 8, 6, it, 16), coin(15, 36, it.income), text(CARD - 6, 40, `founds ${it.founding}`, { class: "small soft end" }),
+  rect(4, 48, CARD - 8, HIGH - 52, { rx: 4, class: "wood" }),
+  seats.map(([seat, count], row) => member(number, 12 + (row % 2) * 54, 55 + Math.floor(row / 2) * 13, seat, count, 5, seat === collects))], CARD, HIGH);
+
+const NARROW_HIGH = 72;
+const narrowCompany = (scene, number, place, x, y, wide) => company(scene, number, place, x, y, (it, seats, collects) => [
+  requirement(wide / 2, 5, it, 15), text(5, 35, `#${number}`, { class: "soft" }), coin(wide - 14, 31, it.income, 9.5),
+  rect(4, 42, wide - 8, NARROW_HIGH - 46, { rx: 4, class: "wood" }),
+  seats.map(([seat, count], row) => member(number, 11 + (row % 3) * (wide - 8) / 3, 48 + Math.floor(row / 3) * 12, seat, count, 1, seat === collects))], wide, NARROW_HIGH);
+
+const diceOf = (view, x, y, size) => view.dice.map((face, k) => piece(`die:${face}`, `reroll:${face}`, die(x + k * (size + 6), y, size, face)));
+const pileOf = (view, x, y, wide, high) => [view.pile > 0 ? piece("pile-top", "draw", back(x, y, wide, high)) : rect(x, y, wide, high, { rx: 2, class: "gap" }),
+  piece("pile", "", text(x + wide + 5, y + high / 2 + 5, `×${view.pile}`, { class: "bold" }))];
 
 const heading = (scene) => {
   const { view, figures } = scene;
   return svg("g", {}, rect(6, 6, WIDTH - 12, 52, { rx: 8, class: "row" }),
-    text(16, 26, `round ${view.round}`, { class: "big" }), text(16, 46, `to ${figures.target} euro`, { class: "soft" }),
+    piece("round", "", text(16, 26, `round ${view.round}`, { class: "big" })), text(16, 46, `to ${figures.target} euro`, { class: "soft" }),
     view.turn >= 0 && [badge(150, 32, view.turn), text(166, 29, "dice", { class: "bold" }), text(166, 43, view.phase === "dice" ? `from: ${view.stage}` : view.phase, { class: "soft" })],
-    view.dice.map((face, k) => die(240 + k * 44, 13, 38, face)),
-    view.second_chance >= 0 && text(390, 29, `second chance: seat ${view.second_chance}`, { class: "soft" }),
-    view.pile > 0 ? [back(556, 12, 26, 38), text(590, 36, `×${view.pile}`, { class: "bold" })] : rect(556, 12, 26, 38, { rx: 2, class: "gap" }));
+    diceOf(view, 240, 13, 38), view.second_chance >= 0 && text(390, 29, `second chance: ${short(scene.names[view.second_chance], 12)}`, { class: "soft" }), pileOf(view, 556, 12, 26, 38));
+};
+
+const handCard = (scene, card, x, y, wide, mine) => {
+  const it = scene.figures.companies[card];
+  return piece(`hand:${card}`, mine && `found:${card} swap:${card}`, at(x, y, rect(0, 0, wide, 42, { rx: 4, class: "paper" }), requirement(wide / 2, 4, it, wide > 70 ? 16 : 14),
+    coin(wide > 70 ? 13 : 11, 32, it.income, wide > 70 ? 9.5 : 7), text(wide - 5, 36, `founds ${it.founding}`, { class: "small soft end" })));
 };
 
 const hand = (scene, seat) => {
   const own = scene.views[seat];
-  if (!own) return Array.from({ length: scene.view.hand_sizes[seat] }, (_, k) => back(262 + k * 32, 7, 26, 38));
+  if (!own) return Array.from({ length: scene.view.hand_sizes[seat] }, (_, k) => piece("hand:", "", back(262 + k * 32, 7, 26, 38)));
   const tight = Math.min(70, 346 / Math.max(1, own.hand.length));
-  return own.hand.map((card, k) => {
-    const it = scene.figures.companies[card];
-    return at(262 + k * tight, 5, rect(0, 0, 66, 42, { rx: 4, class: "paper" }), requirement(33, 4, it, 14), coin(12, 32, it.income, 7), text(61, 36, `founds ${it.founding}`, { class: "small soft end" }));
-  });
+  return own.hand.map((card, k) => handCard(scene, card, 262 + k * tight, 5, 66, scene.seat === seat));
 };
 
-const owner = (scene, seat, y) => {
-  const { view, figures } = scene, share = Math.min(1, view.euros[seat] / figures.target);
-  return at(0, y, rect(6, 0, WIDTH - 12, 52, { rx: 8, class: seat === view.turn ? "turn" : "row" }), hint(scene.names[seat]),
-    badge(20, 15, seat), text(34, 19, short(scene.names[seat], 16), { class: "bold" }),
-    rect(14, 32, 120, 12, { rx: 6, class: "plain" }), rect(14, 32, 120 * share, 12, { rx: 6, fill: seatColours[seat] }),
-    text(142, 42, `${view.euros[seat]} euro`, { class: "bold" }), text(196, 18, `+${view.income[seat]} a turn`, { class: "soft end" }),
-    pawn(210, 12, seat), text(218, 19, `×${view.supply[seat]}`, { class: "soft" }), hand(scene, seat));
+const euros = (scene, seat, x, y, wide) => {
+  const share = Math.min(1, scene.view.euros[seat] / scene.figures.target);
+  return [rect(x, y, wide, 12, { rx: 6, class: "plain" }), rect(x, y, wide * share, 12, { rx: 6, fill: seatColours[seat] }),
+    piece(`euros:${seat}`, "", text(x + wide + 8, y + 10, `${scene.view.euros[seat]} euro`, { class: "bold" }))];
 };
+const income = (view, seat, x, y) => piece(`income:${seat}`, "", text(x, y, `+${view.income[seat]} a turn`, { class: "soft end" }));
+const supply = (view, seat, x, y) => [pawn(x, y - 7, seat), piece(`supply:${seat}`, "", text(x + 8, y, `×${view.supply[seat]}`, { class: "soft" }))];
 
-arena.board("x-pasch", (scene) => {
-  const { view } = scene, order = view.table.map((number, place) => [number, place]).sort((a, b) => a[0] - b[0]);
-  const rows = Math.max(1, Math.ceil(order.length / ACROSS)), top = 66 + rows * (HIGH + 5) + 4;
+const owner = (scene, seat, y) => at(0, y, zone(`seat:${seat}`, {}, rect(6, 0, WIDTH - 12, 52, { rx: 8, class: seat === scene.view.turn ? "turn" : "row" }), hint(scene.names[seat]),
+  badge(20, 15, seat), text(34, 19, short(scene.names[seat], 16), { class: "bold" }), euros(scene, seat, 14, 32, 120), income(scene.view, seat, 196, 18), supply(scene.view, seat, 210, 19), hand(scene, seat)));
+
+const founded = (scene) => scene.view.table.map((number, place) => [number, place]).sort((a, b) => a[0] - b[0]);
+
+const wideTable = (scene) => {
+  const order = founded(scene), rows = Math.max(1, Math.ceil(order.length / ACROSS)), top = 66 + rows * (HIGH + 5) + 4;
   return picture(WIDTH, top + scene.names.length * 57 + 4, scene.label, heading(scene),
-    order.length ? order.map(([number, place], k) => company(scene, number, place, k)) : text(WIDTH / 2, 116, "no company founded yet", { class: "middle soft" }),
+    order.length ? order.map(([number, place], k) => wideCompany(scene, number, place, k)) : text(WIDTH / 2, 116, "no company founded yet", { class: "middle soft" }),
     scene.names.map((_, seat) => owner(scene, seat, top + seat * 57)));
-});
+};
+
+// The narrow table: one seat large with its hand, the others a line each.
+const large = (scene, seat, y, wide) => {
+  const { view } = scene, own = scene.views[seat], across = (wide - 20) / 4, turn = seat === view.turn ? "turn" : "row";
+  const cards = own ? flow(own.hand, [12, y + 50, wide - 20], [across, 47], (card, x, top) => handCard(scene, card, x, top, across - 4, scene.seat === seat))
+    : flow(Array.from({ length: view.hand_sizes[seat] }), [12, y + 50, wide - 20], [32, 47], (_, x, top) => piece("hand:", "", back(x, top, 28, 40)));
+  const high = 54 + Math.max(47, cards.height);
+  return [zone(`seat:${seat}`, {}, rect(6, y, wide - 12, high, { rx: 8, class: turn }), badge(22, y + 17, seat), text(36, y + 21, short(scene.names[seat], 20), { class: "bold", "font-size": 14 }), hint(scene.names[seat]),
+    supply(view, seat, wide - 46, y + 21), euros(scene, seat, 14, y + 32, 150), income(view, seat, wide - 14, y + 42), !cards.height && text(14, y + 74, "no cards", { class: "soft" }), cards.nodes), high];
+};
+
+const LINE = 44;
+const line = (scene, seat, y, wide) => zone(`seat:${seat}`, { "data-seat": seat }, rect(6, y, wide - 12, LINE - 4, { rx: 8, class: seat === scene.view.turn ? "turn" : "row" }), badge(20, y + 13, seat),
+  text(33, y + 17, short(scene.names[seat], 18), { class: "bold" }), hint(scene.names[seat]), supply(scene.view, seat, wide - 46, y + 17), euros(scene, seat, 14, y + 24, 110), income(scene.view, seat, wide - 70, y + 34),
+  back(wide - 49, y + 22, 11, 15), piece(`cards:${seat}`, "", text(wide - 34, y + 34, `×${scene.view.hand_sizes[seat]}`, { class: "soft" })));
+
+const narrowTable = (scene, wide) => {
+  const { view, figures } = scene, order = founded(scene), most = wide < 350 ? 4 : 5, across = (wide - 12) / most, rows = Math.max(1, Math.ceil(order.length / most)), top = 100 + rows * (NARROW_HIGH + 4) + 2;
+  const focus = scene.focus ?? scene.seat ?? Math.max(0, view.turn), rest = scene.names.map((_, seat) => seat).filter((seat) => seat !== focus), [own, high] = large(scene, focus, top, wide);
+  return picture(wide, top + high + 5 + rest.length * LINE + 2, scene.label, rect(6, 6, wide - 12, 88, { rx: 8, class: "row" }),
+    piece("round", "", text(14, 26, `round ${view.round}`, { class: "big" })), text(wide - 14, 26, `to ${figures.target} euro`, { class: "soft end" }),
+    view.turn >= 0 && [badge(110, 21, view.turn), text(125, 25, view.phase === "dice" ? `dice, from: ${view.stage}` : view.phase)],
+    diceOf(view, 14, 42, 44), view.second_chance >= 0 && text(176, 54, "second chance:", { class: "soft" }), view.second_chance >= 0 && text(176, 70, short(scene.names[view.second_chance], 12)), pileOf(view, wide - 70, 42, 32, 44),
+    order.length ? order.map(([number, place], k) => narrowCompany(scene, number, place, 6 + (k % most) * across, 100 + Math.floor(k / most) * (NARROW_HIGH + 4), across - 4)) : text(wide / 2, 140, "no company founded yet", { class: "middle soft" }),
+    own, rest.map((seat, k) => line(scene, seat, top + high + 5 + k * LINE, wide)));
+};
+
+arena.board("x-pasch", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)));

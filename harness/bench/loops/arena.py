@@ -39,17 +39,14 @@ class Chooser:
         return RandomChooser().seated(game, seat, players, seed, {})
 
 
-def prepare(workload: str) -> Callable[[int], tuple[int, int]]:
+def prepare(workload: str) -> Callable[[int], int]:
     """Return what plays a match of a game and a number of players, as in "el-paso/4".
 
     It returns the choices that were made. The referee carries out forced choices, which are not counted.
     """
     _, _, record = recorder(workload)
 
-    def match(seed: int) -> tuple[int, int]:
-        return len(record(seed).actions), 0
-
-    return match
+    return lambda seed: len(record(seed).actions)
 
 
 def recorder(workload: str) -> tuple[Any, int, Callable[[int], Any]]:

@@ -20,7 +20,7 @@ OURS = runpy.run_path(str(Path(__file__).with_name("arena.py")))  # no package: 
 versions = OURS["versions"]
 MATCHES = 20
 """Matches that are played again."""
-Loop = Callable[[int], tuple[int, int]]
+Loop = Callable[[int], int]
 Call = tuple[Any, tuple[Any, ...]]
 
 
@@ -51,40 +51,40 @@ def prepare(workload: str) -> Loop:
     table, _, part = workload.rpartition("/")
     game, players, record = OURS["recorder"](table)
     if part == "match":
-        return lambda seed: (len(record(seed % MATCHES).actions), 0)
+        return lambda seed: len(record(seed % MATCHES).actions)
     matches = [Recording(game, players, seed, record(seed).actions) for seed in range(MATCHES)]
     return PARTS[part](matches)
 
 
 def _steps(matches: list[Recording]) -> Loop:
-    def one(seed: int) -> tuple[int, int]:
+    def one(seed: int) -> int:
         match = matches[seed % MATCHES]
         match.again()
-        return match.choices, 0
+        return match.choices
 
     return one
 
 
 def _views(matches: list[Recording]) -> Loop:
-    def one(seed: int) -> tuple[int, int]:
+    def one(seed: int) -> int:
         match = matches[seed % MATCHES]
         state = match.game.new(match.players, Chance(match.seed))
         for action in match.actions:
             if len(state.legal) > 1:
                 state.view(state.seat)
             state.step(action)
-        return match.choices, 0
+        return match.choices
 
     return one
 
 
 def _luck(matches: list[Recording]) -> Loop:
-    def one(seed: int) -> tuple[int, int]:
+    def one(seed: int) -> int:
         match = matches[seed % MATCHES]
         chance = Chance(match.seed)
         for draw, asked in match.calls:
             draw(chance, *asked)
-        return match.choices, 0
+        return match.choices
 
     return one
 
@@ -125,11 +125,11 @@ def _given(matches: list[Recording]) -> Loop:
         if function.__code__ in makers:
             function.__code__ = _stub.__code__
 
-    def one(seed: int) -> tuple[int, int]:
+    def one(seed: int) -> int:
         number = seed % MATCHES
         names["next_list"] = iter(lists[number]).__next__
         matches[number].again()
-        return matches[number].choices, 0
+        return matches[number].choices
 
     return one
 

@@ -10,22 +10,19 @@ from typing import Any
 from catanatron import Color, Game, RandomPlayer
 
 
-def prepare(_workload: str) -> Callable[[int], tuple[int, int]]:
+def prepare(_workload: str) -> Callable[[int], int]:
     """The base game, to the end."""
 
-    def match(seed: int) -> tuple[int, int]:
-        random, choices, forced = Random(seed).random, 0, 0
+    def match(seed: int) -> int:
+        random, choices = Random(seed).random, 0
 
         def decide(_player: Any, _game: Any, actions: Any) -> Any:
-            nonlocal choices, forced
-            if len(actions) > 1:
-                choices += 1
-            else:
-                forced += 1
+            nonlocal choices
+            choices += len(actions) > 1
             return actions[int(random() * len(actions))]
 
         Game([RandomPlayer(color) for color in Color], seed=seed).play(decide_fn=decide)
-        return choices, forced
+        return choices
 
     return match
 

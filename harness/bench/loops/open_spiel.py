@@ -14,7 +14,7 @@ from typing import Any
 import pyspiel
 
 
-def prepare(workload: str) -> Callable[[int], tuple[int, int]]:
+def prepare(workload: str) -> Callable[[int], int]:
     """A game and what is asked for, as in "hearts, information state"."""
     name, _, asked = workload.partition(", ")
     if name.startswith("python_"):
@@ -22,8 +22,8 @@ def prepare(workload: str) -> Callable[[int], tuple[int, int]]:
     game = pyspiel.load_game(name)
     know, bare = _asked(asked, game), asked == "bare deals"
 
-    def match(seed: int) -> tuple[int, int]:
-        random, choices, forced = Random(seed).random, 0, 0
+    def match(seed: int) -> int:
+        random, choices = Random(seed).random, 0
         state = game.new_initial_state()
         while not state.is_terminal():
             seat = state.current_player()
@@ -32,15 +32,12 @@ def prepare(workload: str) -> Callable[[int], tuple[int, int]]:
                 state.apply_action(outcomes[int(random() * len(outcomes))][0])
                 continue
             legal = state.legal_actions()
-            if seat >= 0:
-                if len(legal) > 1:
-                    choices += 1
-                    if know is not None:
-                        know(state, seat)
-                else:
-                    forced += 1
+            if seat >= 0 and len(legal) > 1:
+                choices += 1
+                if know is not None:
+                    know(state, seat)
             state.apply_action(legal[int(random() * len(legal))])
-        return choices, forced
+        return choices
 
     return match
 

@@ -10,13 +10,13 @@ from random import Random
 import numpy
 
 
-def prepare(workload: str) -> Callable[[int], tuple[int, int]]:
+def prepare(workload: str) -> Callable[[int], int]:
     """An environment by its module, as in "leduc_holdem_v4"; its deals go on from one match to the next."""
     env = import_module(f"pettingzoo.classic.{workload}").env()
     env.reset(seed=1)
 
-    def match(seed: int) -> tuple[int, int]:
-        random, choices, forced = Random(seed).random, 0, 0
+    def match(seed: int) -> int:
+        random, choices = Random(seed).random, 0
         env.reset()
         for _ in env.agent_iter():
             observation, _, terminated, truncated, _ = env.last()
@@ -24,12 +24,9 @@ def prepare(workload: str) -> Callable[[int], tuple[int, int]]:
                 env.step(None)
                 continue
             legal = numpy.flatnonzero(observation["action_mask"])
-            if len(legal) > 1:
-                choices += 1
-            else:
-                forced += 1
+            choices += len(legal) > 1
             env.step(int(legal[int(random() * len(legal))]))
-        return choices, forced
+        return choices
 
     return match
 

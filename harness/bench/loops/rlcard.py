@@ -9,21 +9,18 @@ from random import Random
 import rlcard
 
 
-def prepare(workload: str) -> Callable[[int], tuple[int, int]]:
+def prepare(workload: str) -> Callable[[int], int]:
     """An environment by its name, as in "uno"; its deals go on from one match to the next."""
     env = rlcard.make(workload, {"seed": 1})
 
-    def match(seed: int) -> tuple[int, int]:
-        random, choices, forced = Random(seed).random, 0, 0
+    def match(seed: int) -> int:
+        random, choices = Random(seed).random, 0
         state, _ = env.reset()
         while not env.is_over():
             legal = list(state["legal_actions"])
-            if len(legal) > 1:
-                choices += 1
-            else:
-                forced += 1
+            choices += len(legal) > 1
             state, _ = env.step(legal[int(random() * len(legal))])
-        return choices, forced
+        return choices
 
     return match
 

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable
 from time import process_time
 
-Play = Callable[[int], tuple[int, int]]
-"""Plays the match of this seed: choices of two or more, and moves that were forced."""
+Play = Callable[[int], int]
+"""Plays the match of this seed and returns how many choices of two or more actions it had."""
 BLINK = 0.005
 """Seconds between two looks at the clock, at least: looking must cost nothing beside short games."""
 
@@ -34,19 +34,17 @@ def main(path: str, workload: str) -> None:
 
 def measure(play: Play, first: int, games: int = 0, seconds: float = 0.0) -> dict[str, float]:
     """Play this many matches, or for this many seconds of processor time, from this seed on."""
-    choices = forced = played = 0
+    choices = played = 0
     batch = games or 1
     began = process_time()
     while True:
         looked = process_time()
         for seed in range(first + played, first + played + batch):
-            chosen, given = play(seed)
-            choices += chosen
-            forced += given
+            choices += play(seed)
         played += batch
         now = process_time()
         if games or now - began >= seconds:
-            return {"games": played, "choices": choices, "forced": forced, "seconds": now - began}
+            return {"games": played, "choices": choices, "seconds": now - began}
         if now - looked < BLINK:
             batch *= 2
 

@@ -13,7 +13,8 @@ const arena = { boards: {} };
   };
   const svg = arena.svg;
 
-  arena.board = (game, draw) => { arena.boards[game] = draw; };
+  // A game whose players have colours of its own names them.
+  arena.board = (game, draw, colours = arena.seatColours) => { arena.boards[game] = draw; draw.colours = colours; };
   arena.at = (x, y, ...children) => svg("g", { transform: `translate(${x} ${y})` }, ...children);
   arena.rect = (x, y, width, height, attributes = {}) => svg("rect", { x, y, width, height, ...attributes });
   arena.text = (x, y, words, attributes = {}) => svg("text", { x, y, ...attributes }, String(words));
@@ -45,5 +46,56 @@ const arena = { boards: {} };
     arena.path(`M${x + 2} ${y + height / 2}h${width - 4}M${x + width / 2} ${y + 2}v${height - 4}`, { class: "back-line" }));
 
   arena.picture = (width, height, label, ...children) =>
-    svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "board" }, ...children);
+    svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: width > WIDEST ? "board" : "board narrow" }, ...children);
+
+  // Where a table has less room than a wide drawing needs, it is drawn in another way: in units of one pixel, so 11 units are legible.
+  const WIDEST = 480, ROOM = 660;
+  arena.narrow = (scene) => (scene.width && scene.width < ROOM ? Math.min(WIDEST, Math.max(320, scene.width)) : 0);
+  // Items in rows, as many in each as fit; `draw(item, x, y)`. Returns the nodes and the height.
+  arena.flow = (items, [x, y, width], [across, down], draw) => {
+    const most = Math.max(1, Math.floor(width / across));
+    return { nodes: items.map((item, k) => draw(item, x + (k % most) * across, y + Math.floor(k / most) * down)), height: Math.ceil(items.length / most) * down };
+  };
+
+  // A thing that moves or changes. Things with the same key are alike; `actions` are the keys of the actions that it stands for.
+  arena.piece = (key, actions, ...children) => svg("g", { "data-piece": key, "data-action": actions || null }, ...children);
+  // A part of the table whose pieces keep their places in it, such as a player's row.
+  arena.zone = (key, attributes, ...children) => svg("g", { "data-zone": key, ...attributes }, ...children);
+  // The key of an action: its kind and its fields, e.g. "play:2:5". On a piece it may end early: "found:7" is any founding of card 7.
+  arena.actionKey = ({ code, kind, text, ...fields }) =>
+    [kind.replaceAll(" ", "-"), ...Object.values(fields).map((value) => (typeof value === "object" ? JSON.stringify(value) : value))].join(":");
+
+  // What has changed between two drawings of a table.
+  arena.pieces = (board) => {
+    const origin = board.getBoundingClientRect(), scale = board.viewBox.baseVal.width / (origin.width || 1), zones = new Map();
+    return [...board.querySelectorAll("[data-piece]")].map((node) => {
+      const zone = node.closest("[data-zone]") ?? board, box = node.getBoundingClientRect();
+      if (!zones.has(zone)) zones.set(zone, zone.getBoundingClientRect());
+      const around = zones.get(zone), x = box.x + box.width / 2, y = box.y + box.height / 2;
+      return { node, key: node.dataset.piece, words: node.textContent, zone: zone.dataset.zone,
+        x: (x - origin.x) * scale, y: (y - origin.y) * scale, inner: [(x - around.x) * scale, (y - around.y) * scale] };
+    });
+  };
+  const SAME = 2, NEAR = 30, SLIDE_MS = 320;
+  const apart = (one, other) => (one.zone === other.zone ? Math.hypot(one.inner[0] - other.inner[0], one.inner[1] - other.inner[1]) : Infinity);
+  // Marks what is new, elsewhere or otherwise than in the old drawing, and lets it slide from where it was.
+  arena.showChanges = (board, old, slide) => {
+    const left = new Map(), fresh = [];
+    for (const piece of old) left.set(piece.key, [...(left.get(piece.key) ?? []), piece]);
+    const mark = (piece) => piece.node.classList.add("changed");
+    for (const piece of arena.pieces(board)) {
+      const alike = left.get(piece.key) ?? [], same = alike.findIndex((other) => apart(piece, other) < SAME);
+      if (same < 0) fresh.push(piece);
+      else if (alike.splice(same, 1)[0].words !== piece.words) mark(piece);
+    }
+    for (const piece of fresh) {
+      const alike = left.get(piece.key) ?? [];
+      alike.sort((a, b) => apart(piece, a) - apart(piece, b));
+      const was = alike.shift();
+      if (!was || was.words !== piece.words || apart(piece, was) > NEAR) mark(piece);
+      if (!slide) continue;
+      const from = was ? { transform: `translate(${was.x - piece.x}px, ${was.y - piece.y}px)` } : { opacity: 0 };
+      piece.node.animate([from, was ? { transform: "none" } : { opacity: 1 }], { duration: SLIDE_MS, easing: "ease-out" });
+    }
+  };
 }

@@ -53,5 +53,56 @@
     });
   }
 
+  // On a narrow screen tables show what matters; the rest is behind a tap.
+  for (const table of document.querySelectorAll("table.brief")) {
+    if (!table.querySelector("th.rest")) continue;
+    const button = Object.assign(document.createElement("button"), { type: "button", className: `unfold screen-only ${table.querySelector("th.extra") ? "" : "narrow-only"}`, textContent: "All columns" });
+    button.setAttribute("aria-expanded", "false");
+    button.addEventListener("click", () => {
+      const whole = table.classList.toggle("whole");
+      button.setAttribute("aria-expanded", whole);
+      button.textContent = whole ? "Fewer columns" : "All columns";
+    });
+    table.closest(".wide").after(button);
+  }
+
+  // A long table starts with its first rows.
+  const ROWS = 25;
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const hidden = table.tBodies[0].rows.length - ROWS;
+    if (hidden <= 5) continue;
+    table.classList.add("folded");
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "unfold screen-only", textContent: `All ${hidden + ROWS} bots` });
+    button.addEventListener("click", () => { table.classList.remove("folded"); button.remove(); });
+    table.closest(".wide").after(button);
+  }
+
+  // Who won? The result of a match appears after a guess, or on a second tap.
+  document.addEventListener("toggle", (event) => {
+    const box = event.target;
+    if (!(box instanceof HTMLDetailsElement) || !box.matches(".result") || !box.open || box.dataset.guessed) return;
+    box.dataset.guessed = "asked";
+    const rows = [...box.querySelectorAll("li")], rest = [...box.children].filter((child) => child.localName !== "summary");
+    const winners = rows.filter((row) => row.value === 1);
+    if (rows.length < 2 || !winners.length) return;
+    for (const child of rest) child.hidden = true;
+    const label = (row) => row.querySelector("bdi").textContent;
+    const ask = document.createElement("div");
+    ask.className = "guess";
+    const reveal = (words) => {
+      for (const child of rest) child.hidden = false;
+      ask.replaceChildren(words);
+    };
+    const buttons = [...rows].sort((a, b) => label(a).localeCompare(label(b))).map((row) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: label(row) });
+      button.addEventListener("click", () => reveal(winners.includes(row) ? "Right!" : `No, ${winners.map(label).join(" and ")} won.`));
+      return button;
+    });
+    const tell = Object.assign(document.createElement("button"), { type: "button", textContent: "Just show it" });
+    tell.addEventListener("click", () => reveal(""));
+    ask.append("Who won? ", ...buttons, tell);
+    box.append(ask);
+  }, true);
+
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
 }

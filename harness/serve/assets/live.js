@@ -7,7 +7,8 @@
     node.append(...children.filter((child) => child !== null && child !== ""));
     return node;
   };
-  const bdi = (words) => element("bdi", { textContent: words });
+  // A long name is shortened: it must not push figures off the screen.
+  const bdi = (words, most = 36) => element("bdi", { textContent: arena.short(words, most), title: words });
   const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
   // Whatever cannot be printed, or turns the text around it about, is replaced: as in tables.
   const visible = (words) => words.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd");
@@ -90,6 +91,20 @@
       row.cells[0].classList.add(place < before ? "rise" : "fall");
     }
   };
+  // A table shows what matters; its other columns are behind a tap, and stay where the reader wanted them.
+  const whole = new Set();
+  const unfold = (table) => {
+    if (!table.querySelector("th.rest")) return;
+    const key = panelOf(table), button = element("button", { type: "button", className: `unfold screen-only ${table.querySelector("th.extra") ? "" : "narrow-only"}` });
+    const show = () => {
+      table.classList.toggle("whole", whole.has(key));
+      button.setAttribute("aria-expanded", whole.has(key));
+      button.textContent = whole.has(key) ? "Fewer columns" : "All columns";
+    };
+    button.addEventListener("click", () => { if (!whole.delete(key)) whole.add(key); show(); });
+    table.closest(".wide").after(button);
+    show();
+  };
   const tellStandings = (told) => {
     const open = [...standings.querySelectorAll("details")].map((one) => one.open);
     const scrolled = new Map([...standings.querySelectorAll(".wide")].map((one) => [one.ariaLabel, one.scrollLeft]));
@@ -102,6 +117,7 @@
       const order = orders.get(panelOf(table));
       if (order) sort(table, ...order);
     }
+    for (const table of standings.querySelectorAll("table.brief")) unfold(table);
     tellMoves();
     filter();
     for (const one of standings.querySelectorAll(".wide")) one.scrollLeft = scrolled.get(one.ariaLabel) ?? 0;
@@ -127,9 +143,10 @@
   by("filter").addEventListener("input", filter);
 
   // Results and faults.
-  const watchButton = (match, words = "Watch") => {
+  const watchButton = (match, words = "Watch", decision = null) => {
     const button = element("button", { type: "button", textContent: words });
     button.dataset.watch = match;
+    if (decision !== null) button.dataset.decision = decision;
     button.setAttribute("aria-label", `watch ${match}`);
     return button;
   };
@@ -180,7 +197,7 @@
     const causes = failed.causes.map((one) => {
       const line = element("div", { className: "fault" }, element("b", {}, bdi(visible(one.bot))),
         `: ${visible(one.cause)} in ${one.game}, ${plural(one.count, "time")}. `,
-        ...one.examples.flatMap((example) => [watchButton(example.match, example.match), ` at decision ${example.decision} `]));
+        ...one.examples.flatMap((example) => [watchButton(example.match, example.match, example.decision), ` at decision ${example.decision} `]));
       line.dataset.bot = visible(one.bot);
       return line;
     });
@@ -193,7 +210,9 @@
   // Matches are fetched when somebody wants to see them, and handed to the viewer as if they had been in the page.
   const viewer = by("viewer"), list = viewer.querySelector('[data-part="match"]'), trouble = viewer.querySelector('[data-part="trouble"]');
   const KEPT = 12;
-  const watch = async (match, step = 1) => {
+  trouble.textContent = "Choose a match: by its name above, or from the list below.";
+  // `where`: the step, the decision or the seat to open it at.
+  const watch = async (match, where = { step: 1 }) => {
     trouble.textContent = `Fetching ${match} ...`;
     let told = null, why = "";
     try {
@@ -211,15 +230,14 @@
     list.prepend(new Option(match, match));
     for (const old of [...list.options].slice(KEPT)) { by(`scene-${old.value}`)?.remove(); old.remove(); }
     list.value = match;
-    const place = `#${new URLSearchParams({ match, step })}`;
+    const place = `#${new URLSearchParams({ match, ...where })}`;
     if (location.hash === place) dispatchEvent(new Event("hashchange"));
     else location.hash = place; // the viewer follows it
   };
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-watch]");
     if (!button) return;
-    by("replays").scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
-    watch(button.dataset.watch);
+    watch(button.dataset.watch, button.dataset.decision === undefined ? { step: 1 } : { decision: button.dataset.decision });
   });
   by("ask").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -227,7 +245,7 @@
     if (wanted) watch(wanted);
   });
   const linked = new URLSearchParams(location.hash.slice(1));
-  if (linked.get("match")) watch(linked.get("match"), Number(linked.get("step")) || 1);
+  if (linked.get("match")) watch(linked.get("match"), Object.fromEntries([...linked].filter(([key]) => ["step", "seat", "decision"].includes(key))));
 
   // News. The browser comes back by itself when the server does; where it gives up, we begin again.
   // A page that nobody looks at lets go of its connection: browsers have few for each server.

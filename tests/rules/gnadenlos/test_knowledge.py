@@ -246,4 +246,4 @@ def test_gn41_a_view_survives_json_and_can_be_read_by_a_person():
             view = state.view(seat)
             assert GAME.view_from_json(GAME.view_to_json(view)) == view
             assert GAME.view_from_json(GAME.view_to_json(view)).crew[:1] == view.crew[:1]
-            assert "(you)" in GAME.render(view)
+            assert "Your IOUs" in GAME.render(view)

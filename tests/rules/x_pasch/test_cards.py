@@ -162,4 +162,4 @@ def test_the_text_shows_a_seat_its_hand_and_the_boards(game: XPasch) -> None:
     text = game.render(state.view(0))
     for card in state.hands[0]:
         assert game.companies[card].requirement in text
-    assert "under it from seats 0 1" in text
+    assert "under it from s0 s1" in text

@@ -1,0 +1,1 @@
+"""What kind of game it is, measured: length, choices, seats, luck and skill, rules. arena analyse, harness.analyse."""

@@ -1,0 +1,355 @@
+// The page on which a person plays against bots.
+import { meant } from "./choices.js";
+import { Python, PythonError, obstacle, siteFiles } from "./python.js";
+import { aroundSite, download, element, loadScript, part, showProgress, showTrouble, zipped } from "./page.js";
+
+/**
+ * @typedef {import("./choices.js").Action} Action
+ * @typedef {{ name: string, typed: string, about: string, for_any_game: boolean, quick: boolean }} BotInfo
+ * @typedef {{ name: string, title: string, players: [number, number], bots: BotInfo[], house: string[] }} GameInfo
+ * @typedef {{ game: string, bots: string[], seat: number, seed: number }} Setting
+ * @typedef {{ setting: Setting, choices: number[], when: string }} Saved
+ */
+
+const python = new Python(showProgress);
+/** @type {GameInfo[]} */
+let games = [];
+/** @type {any} */
+let table = null;
+/** @type {Saved | null} */
+let match = null;
+let busy = false;
+/** What the site's newest table of each game says of a bot. @type {Record<string, Record<string, string>>} */
+let strengths = {};
+
+const SAVED = "arena-match";
+
+/** Local storage may be switched off. @param {Saved | null} what */
+const save = (what) => {
+  try {
+    if (what) localStorage.setItem(SAVED, JSON.stringify(what));
+    else localStorage.removeItem(SAVED);
+  } catch { /* then the match is not kept */ }
+};
+
+/** @returns {Saved | null} */
+const saved = () => {
+  try {
+    const found = JSON.parse(localStorage.getItem(SAVED) || "null");
+    return found && typeof found.setting?.game === "string" && Array.isArray(found.choices) ? found : null;
+  } catch {
+    return null;
+  }
+};
+
+// Setting up.
+
+const chosenGame = () => {
+  const name = /** @type {HTMLSelectElement} */ (part("game")).value;
+  return games.find((game) => game.name === name) || games[0];
+};
+
+/** @param {GameInfo} game @param {BotInfo} bot */
+const strengthOf = (game, bot) => strengths[game.title]?.[bot.name] || (bot.name === "random" ? "plays at random" : bot.quick ? "" : "searches, takes its time");
+
+/**
+ * Places and skills in the newest run of each game.
+ * @param {{ boards: Record<string, { bot: string, place: number, skill: number | null }[]> }[]} runs
+ */
+const strengthsIn = (runs) => {
+  /** @type {Record<string, Record<string, string>>} */
+  const found = {};
+  for (const run of runs) {
+    for (const [title, rows] of Object.entries(run.boards)) {
+      found[title] ||= Object.fromEntries(rows.map((row) => [row.bot, `place ${row.place} of ${rows.length}${row.skill === null ? "" : `, skill ${row.skill.toFixed(1)}`}`]));
+    }
+  }
+  return found;
+};
+
+const showOpponents = () => {
+  const game = chosenGame(), [least, most] = game.players;
+  const order = [...game.bots].sort((a, b) => Number(a.for_any_game) - Number(b.for_any_game));
+  const usual = game.house.filter((name) => name !== "random");
+  part("opponents").replaceChildren(...Array.from({ length: most - 1 }, (_, at) => {
+    const list = element("select", { id: `opponent-${at}`, "aria-label": `Opponent ${at + 1}` });
+    if (at >= least - 1) list.append(new Option("no one", ""));
+    for (const bot of order) {
+      const strength = strengthOf(game, bot);
+      const option = new Option(strength ? `${bot.name} (${strength})` : bot.name, bot.typed);
+      option.title = bot.about;
+      list.append(option);
+    }
+    /** @type {HTMLSelectElement} */ (list).value = at < Math.max(least - 1, 1) ? order.find((bot) => bot.name === usual[at])?.typed ?? order[0].typed : "";
+    return list;
+  }));
+  part("seat").replaceChildren(...Array.from({ length: most }, (_, seat) => new Option(`seat ${seat + 1}`, String(seat))));
+  aboutBot();
+};
+
+const aboutBot = () => {
+  const game = chosenGame();
+  const named = chosenBots().map((typed) => game.bots.find((bot) => bot.typed === typed)).filter((bot) => bot !== undefined);
+  part("about-bots").replaceChildren(...[...new Set(named)].map((bot) => element("li", {}, element("b", { textContent: bot.name }), `: ${bot.about}`)));
+};
+
+const chosenBots = () =>
+  /** @type {HTMLSelectElement[]} */ ([...part("opponents").querySelectorAll("select")]).map((list) => list.value).filter(Boolean);
+
+/** Two seats of one bot have different names. @param {string[]} typed */
+const entered = (typed) => typed.map((bot, at) => {
+  const before = typed.slice(0, at).filter((other) => other === bot).length;
+  const [name, what] = bot.includes("=") ? bot.split(/=(.*)/s) : [bot, bot];
+  return before ? `${name}-${before + 1}=${what}` : bot;
+});
+
+const begin = async () => {
+  const bots = chosenBots(), seat = Number(/** @type {HTMLSelectElement} */ (part("seat")).value);
+  const typed = /** @type {HTMLInputElement} */ (part("seed")).value;
+  const seed = typed ? Number(typed) : crypto.getRandomValues(new Uint32Array(1))[0];
+  await open({ setting: { game: chosenGame().name, bots: entered(bots), seat: Math.min(seat, bots.length), seed }, choices: [], when: "" });
+};
+
+/** @param {Saved} wanted */
+const open = async (wanted) => {
+  showTrouble("");
+  await working(async () => {
+    table = await python.call("start", [wanted.setting, wanted.choices]);
+    match = wanted;
+    part("setup").hidden = true;
+    part("match").hidden = false;
+    document.body.classList.add("playing");
+    part("news").replaceChildren();
+    if (table.drawn) await drawing(table.game);
+    await show();
+  });
+};
+
+/** @type {Map<string, Promise<void>>} */
+const drawings = new Map();
+
+/** @param {string} game */
+const drawing = async (game) => {
+  const { boards } = await siteFiles();
+  if (boards.includes(game) && !drawings.has(game)) drawings.set(game, loadScript(`boards/${encodeURIComponent(game)}.js`));
+  await drawings.get(game);
+};
+
+// One thing at a time: while Python thinks, nothing reacts.
+
+/** @param {() => Promise<void>} work */
+const working = async (work) => {
+  if (busy) return;
+  busy = true;
+  document.body.classList.add("busy");
+  part("thinking").hidden = false;
+  try {
+    await work();
+  } catch (error) {
+    showTrouble(error);
+    if (!(error instanceof PythonError)) console.warn(error);
+  } finally {
+    busy = false;
+    document.body.classList.remove("busy");
+    part("thinking").hidden = true;
+    document.body.dataset.ready = String(Number(document.body.dataset.ready || 0) + 1);
+  }
+};
+
+/** @param {Action} action */
+const choose = (action) => working(async () => {
+  if (!match) return;
+  const next = await python.call("choose", [action.code]);
+  table = { ...table, ...next };
+  match.choices.push(action.code);
+  match.when = new Date().toISOString();
+  save(table.over ? null : match);
+  await show();
+});
+
+// Showing.
+
+const show = async () => {
+  drawBoard();
+  showChoices();
+  const list = part("news");
+  for (const old of list.children) old.classList.remove("fresh");
+  list.prepend(...table.news.map((/** @type {string} */ text) => element("li", { textContent: text, className: "fresh" })).reverse());
+  part("result").hidden = !table.over;
+  if (table.over) await showResult();
+};
+
+const drawBoard = () => {
+  const draw = table.drawn && arena.boards[table.game];
+  const place = part("table");
+  if (!draw) {
+    place.replaceChildren(element("pre", { className: "text-table", textContent: table.text }));
+    return;
+  }
+  const views = table.names.map((/** @type {string} */ _name, /** @type {number} */ seat) => (seat === table.seat ? table.view : null));
+  const board = draw({
+    view: table.view, views, seat: table.seat, label: `The table of ${table.title} as you see it`, figures: table.figures,
+    names: table.names, width: place.clientWidth,
+  });
+  board.setAttribute("role", "group"); // not a picture: things on it can be chosen
+  place.replaceChildren(board);
+};
+
+const showChoices = () => {
+  /** @type {Action[]} */
+  const legal = table.legal;
+  const byKey = new Map(legal.map((action) => [arena.actionKey(action), action]));
+  /** @type {Set<Action>} */
+  const drawn = new Set();
+  for (const piece of /** @type {NodeListOf<SVGElement>} */ (part("table").querySelectorAll("[data-action]"))) {
+    const actions = meant(piece.dataset.action || "", byKey);
+    if (!actions.length) continue;
+    actions.forEach((action) => drawn.add(action));
+    piece.classList.add("can");
+    piece.setAttribute("role", "button");
+    piece.setAttribute("tabindex", "0");
+    // What can be read on it comes first, so that one can say it to a voice control.
+    const seen = [...piece.querySelectorAll("text")].map((text) => text.textContent).join("");
+    const action = actions.length === 1 ? actions[0].text : `${actions[0].text}, or ${actions.length - 1} more`;
+    piece.setAttribute("aria-label", seen ? `${seen}: ${action}` : action);
+    const act = () => (actions.length === 1 ? choose(actions[0]) : offer(actions));
+    piece.addEventListener("click", act);
+    piece.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        act();
+      }
+    });
+  }
+  const others = legal.filter((action) => !drawn.has(action));
+  part("asked").textContent = table.over ? "" : `Your turn: ${table.phase}`;
+  part("on-board").hidden = !drawn.size;
+  part("choices").replaceChildren(...others.map(button));
+  part("all-choices").hidden = !drawn.size;
+  part("every-choice").replaceChildren(...(drawn.size ? legal.map(button) : []));
+  part("hint").hidden = table.over || !table.adviser;
+  part("advice").replaceChildren();
+  part("rules").hidden = table.over;
+  part("rule-list").replaceChildren();
+  /** @type {HTMLDetailsElement} */ (part("rules")).open = false;
+};
+
+/** @param {Action} action */
+const button = (action) => {
+  const made = element("button", { textContent: action.text, type: "button", "data-code": action.code });
+  made.addEventListener("click", () => choose(action));
+  return made;
+};
+
+/** Several actions are meant by what was tapped: ask which. @param {Action[]} actions */
+const offer = (actions) => {
+  part("choices").replaceChildren(element("p", { textContent: "Which of these?" }), ...actions.map(button));
+  /** @type {HTMLElement | null} */ (part("choices").querySelector("button"))?.focus();
+};
+
+const hint = () => working(async () => {
+  const advice = await python.call("hint");
+  const key = arena.actionKey(advice.action);
+  const take = button(advice.action);
+  part("advice").replaceChildren(
+    element("p", {}, element("b", { textContent: advice.bot }), ` would choose: ${advice.action.text}`),
+    element("ul", {}, ...advice.reasons.map((/** @type {string} */ text) => element("li", { textContent: text }))), take);
+  take.textContent = `do that: ${advice.action.text}`;
+  for (const piece of /** @type {NodeListOf<SVGElement>} */ (part("table").querySelectorAll("[data-action]"))) {
+    const keys = (piece.dataset.action || "").split(" ");
+    piece.classList.toggle("advised", keys.some((each) => each === key || key.startsWith(`${each}:`)));
+  }
+});
+
+const showRules = async () => {
+  if (part("rule-list").children.length || busy) return;
+  await working(async () => {
+    /** @type {[string, string][]} */
+    const rules = await python.call("rules");
+    part("rule-list").replaceChildren(...(rules.length ? rules : [["", "This game has no numbered rules for this choice."]]).map(([number, text]) =>
+      element("li", {}, element("b", { textContent: number }), ` ${text}`)));
+  });
+};
+
+const showResult = async () => {
+  const order = table.names.map((/** @type {string} */ _name, /** @type {number} */ seat) => seat);
+  order.sort((/** @type {number} */ a, /** @type {number} */ b) => table.ranks[a] - table.ranks[b]);
+  part("standing").replaceChildren(...order.map((/** @type {number} */ seat) =>
+    element("li", { value: table.ranks[seat], className: seat === table.seat ? "own" : "" }, element("bdi", { textContent: table.names[seat] }), ": ", element("b", { textContent: table.scores[seat] }))));
+  part("won").textContent = table.ranks[table.seat] === 1 ? "You won." : "The match is over.";
+  part("checked").textContent = "";
+  const files = await python.call("run_files");
+  const checked = await python.call("verify", [files["games.jsonl"]]);
+  part("checked").textContent = checked.true ? "Played again by the rules: true." : `Played again by the rules, it differs: ${checked.why}`;
+  const name = `${table.game}-${match?.setting.seed}`;
+  part("download").onclick = () => download(`${name}.zip`, zipped(name, files));
+  part("how").textContent = `unzip ${name}.zip; arena replay ${name} ${table.id}; arena verify ${name} --bots`;
+};
+
+// Starting.
+
+const main = async () => {
+  const why = obstacle();
+  if (why) return showTrouble(why);
+  part("game").addEventListener("change", showOpponents);
+  part("opponents").addEventListener("change", aboutBot);
+  part("begin").addEventListener("click", begin);
+  part("hint").addEventListener("click", hint);
+  part("rules").addEventListener("toggle", () => { if (/** @type {HTMLDetailsElement} */ (part("rules")).open) showRules(); });
+  for (const id of ["leave", "another"]) {
+    part(id).addEventListener("click", () => {
+      if (busy) {
+        python.stop(); // a bot that never answers
+        save(match?.choices.length ? match : null);
+      }
+      part("match").hidden = true;
+      document.body.classList.remove("playing");
+      part("setup").hidden = false;
+      offerSaved();
+    });
+  }
+  part("continue").addEventListener("click", () => {
+    const found = saved();
+    if (found) open(found);
+  });
+  part("forget").addEventListener("click", () => {
+    save(null);
+    offerSaved();
+  });
+  let drawnAt = innerWidth;
+  addEventListener("resize", () => {
+    if (table && !part("match").hidden && drawnAt !== innerWidth) {
+      drawnAt = innerWidth;
+      drawBoard();
+      showChoices();
+    }
+  });
+  await working(async () => {
+    const [about, site] = await Promise.all([python.call("about"), aroundSite()]);
+    strengths = site ? strengthsIn(site.runs) : {};
+    games = about.games;
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    part("game").replaceChildren(...games.map((game) => new Option(game.title, game.name)));
+    if (games.some((game) => game.name === wanted.get("game"))) /** @type {HTMLSelectElement} */ (part("game")).value = wanted.get("game") || "";
+    showOpponents();
+    const bot = wanted.get("bot"), first = /** @type {HTMLSelectElement | null} */ (document.getElementById("opponent-0"));
+    if (bot && first && [...first.options].some((option) => option.value === bot)) {
+      first.value = bot;
+      aboutBot();
+    }
+    part("problems").replaceChildren(...about.problems.map((/** @type {string} */ text) => element("li", { textContent: text })));
+    offerSaved();
+    part("setup").hidden = false;
+  });
+};
+
+const offerSaved = () => {
+  const found = saved();
+  part("saved").hidden = !found;
+  if (found) {
+    const game = games.find((each) => each.name === found.setting.game);
+    part("saved-text").textContent = `You left a match of ${game?.title || found.setting.game} against ${found.setting.bots.join(", ")} after ${found.choices.length} choices.`;
+  }
+};
+
+main();

@@ -1,0 +1,1 @@
+"""Runs as tables for data analysis and learning: arena export, harness.export_run."""

@@ -1,0 +1,1 @@
+"""The feature `arena new-bot` and `arena new-game`: plugin packages to start from."""

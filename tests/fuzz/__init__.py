@@ -1,0 +1,1 @@
+"""Structure-aware fuzzing of every file and line that other people may send: `python -m tests.fuzz --help`."""
