@@ -18,8 +18,8 @@ from tests.docs.fresh import Fresh
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLE = DOCS / "examples" / "games" / "liars_dice.py"
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FIGURE = re.compile(r"[-+>]?\d[\d,.]*%?|-{2,}")
-"""What may differ between versions and machines: a figure, and the width of a column."""
+FIGURE = re.compile(r"[-+>]?\d[\d,.]*(?:%| (?:µs|ms|s)\b)?|-{2,}")
+"""What may differ between versions and machines: a figure, the unit of a duration, the width of a column."""
 
 
 @dataclass(frozen=True)
