@@ -20,6 +20,7 @@ SMALL = {
     "_version.py": "read by the build, so it imports nothing",
     "adapters/play.py": "what the three adapters share",
     "adapters/policy.py": "networks as bots, loaded without the libraries of the adapters",
+    "ask/cost.py": "an estimate that only `arena ask --worst` loads",
     "analysis/cli.py": "a command, loaded without what plays and measures",
     "browser/server.py": "loaded by one option of a command",
     "core/compiled.py": "which modules are compiled, and what their classes need",
