@@ -312,7 +312,7 @@ def test_a_wheel_that_lies_about_its_size_does_not_fill_the_memory(tmp_path, met
     bomb[22:26] = bomb[central + 24 : central + 28] = (10).to_bytes(4, "little")  # the size before compression
     tracemalloc.start()
     try:
-        with pytest.raises(UnfitWheel, match="damaged|compressed in a way"):
+        with pytest.raises(UnfitWheel, match=r"damaged|compressed in a way"):
             unpack_wheels({"bomb-1.0-py3-none-any.whl": bytes(bomb)}, tmp_path)
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:

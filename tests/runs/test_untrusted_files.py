@@ -225,7 +225,6 @@ def at_seats(count):
     return {"seats": ["random"] * count, **by_seat, "time": [], "slowest": [], "cpu": []}
 
 
-
 @pytest.mark.parametrize(
     "change",
     [
