@@ -192,7 +192,7 @@ def page_files(
     shared = files("harness.report") / "assets"
     yield from ((name, (shared / name).read_bytes()) for name in ("style.css", "viewer.css", "drawing.js"))
     packed = plugin_wheels(registry, [name for name in with_source if not name.endswith(".py")])
-    wheels = dict([arena_wheel(), *wheels_for(["pluggy"]).items(), *packed.items()])
+    wheels = dict([arena_wheel(), *wheels_for(["mypy_extensions", "pluggy"]).items(), *packed.items()])
     wheels[runtime.msgspec.name] = runtime.msgspec.read_bytes()
     sizes = {}
     for name in RUNTIME:

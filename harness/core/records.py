@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
 from typing import Annotated, Final, Generic, Literal, TypeVar
@@ -214,16 +215,14 @@ def shares_ahead(ranks: tuple[int, ...]) -> tuple[float, ...]:
 Item = TypeVar("Item")
 
 
+@dataclass(slots=True)
 class ReorderBuffer(Generic[Item]):
     """Puts items that arrive in any order into the order of their places: 0, 1, 2 and so on."""
 
-    __slots__ = ("due", "waiting")
-
-    def __init__(self, due: int = 0, waiting: dict[int, Item] | None = None) -> None:
-        self.due = due
-        """The next place to be passed on."""
-        self.waiting = waiting or {}
-        """Items that arrived before an earlier one, by place; at most about as many as a deal has matches."""
+    due: int = 0
+    """The next place to be passed on."""
+    waiting: dict[int, Item] = field(default_factory=dict)
+    """Items that arrived before an earlier one, by place; at most about as many as a deal has matches."""
 
     def add(self, place: int, item: Item) -> list[Item] | None:
         """Return the items that can be passed on now, in order; None if this place already had an item."""
