@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import Final
 
 from engines.gnadenlos.actions import Bid, Pay
-from engines.gnadenlos.cards import COLOURS, MAX_FIGURE, Iou
+from engines.gnadenlos.cards import Iou
 
-BASE: Final = (MAX_FIGURE + 1) * len(COLOURS) + 1
-"""Above the number of any IOU (see `_numbers_up_to`): the numbers of a bid's IOUs make up the key of its action."""
+VALUE: Final = 8
+"""What one gold more adds to the number of an IOU: more than there are colours."""
+BASE: Final = 1024
+"""Above the number of any IOU, of which none promises more than 99. The numbers of a bid's IOUs make up its key."""
 
 
 class Bids:
@@ -75,7 +77,7 @@ def _key(ious: tuple[Iou, ...]) -> int:
 
 
 def _number(value: int, colour: int) -> int:
-    return value * len(COLOURS) + colour + 1
+    return VALUE * value + colour + 1
 
 
 def _numbers_up_to(hand: tuple[Iou, ...], most: int) -> tuple[list[int], list[int], list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
+import textwrap
 from collections.abc import Sequence
 
 import click
@@ -13,9 +14,10 @@ from msgspec import to_builtins
 from harness.cli.options import note, show
 from harness.core.compiled import build_form, stale_modules
 from harness.core.table import Table, columns
-from harness.executors.base import load_cluster
+from harness.executors.base import default_workers, load_cluster
 from harness.isolation.doctor import probe
 from harness.output.tables import grid_text
+from harness.output.text import WIDTH
 from harness.plugins.features import CLUSTER_CHECKUP
 
 SHOWN = 5
@@ -26,6 +28,11 @@ COUNTED = {
     "has a single process, and the kernel enforces its limit",
     "arena": ", which Arena checks every 25 ms, because there is no cgroup v2 to use",
 }
+
+WORKERS = (
+    "Workers: {workers} by default, one for each core. Bots that wait for a network or a GPU leave the cores idle: "
+    "try --workers with 4 to 8 for each core."
+)
 
 
 @click.command("doctor")
@@ -65,11 +72,13 @@ def command(cluster: str | None, as_json: bool) -> None:
     else:
         show(f"Python {platform.python_version()}, {platform.system()} {platform.release()}. An isolated bot:")
         for guarantee in found:
-            show(f"  {'yes' if guarantee.enforced else 'NO ':3}  {guarantee.text}{COUNTED.get(guarantee.by, '')}")
+            answer, how = "yes" if guarantee.enforced else "NO ", COUNTED.get(guarantee.by, "")
+            _show_wrapped(f"{guarantee.text}{how}", f"  {answer}  ")
             if guarantee.through:
-                show(f"       got through: {_listed(guarantee.through)}")
-        show(_advice(kept))
+                _show_wrapped(f"got through: {_listed(guarantee.through)}", "       ")
+        _show_wrapped(_advice(kept))
         show(f"Arena itself: {build_form()}.")
+        _show_wrapped(WORKERS.format(workers=default_workers()))
         for module in old:
             show(f"  {module} was compiled from another source: what runs is not what is written.")
         if old:
@@ -103,6 +112,11 @@ def _cluster(named: str, as_json: bool) -> None:
         show(f"\nHere: {checkup.python_here()}, arena {checkup.arena_here()}.")
     if not all(one.same and one.enforced and not one.lacking for one in found):
         click.get_current_context().exit(1)
+
+
+def _show_wrapped(text: str, first: str = "") -> None:
+    indent = " " * len(first)
+    show(textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False))
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ import click
 from harness.cli.options import (
     EVENT,
     RUN,
+    CommandWithFormats,
     check_table_options,
     given,
     layout,
@@ -53,7 +54,7 @@ HOW = ("workers", "threads", "cluster", "ship", "show_output", "strict")
 """Options for how to play a run, which may differ each time it is resumed."""
 
 
-@click.command("tournament")
+@click.command("tournament", cls=CommandWithFormats)
 @click.argument("event", type=EVENT, required=False, metavar="[FILE]")
 @request_options()
 @click.option(
@@ -135,7 +136,8 @@ def command(
     arena tournament --resume results/first --bot late.py
     """
     from harness.output.progress import plan_by_time, play_watched
-    from harness.runs.request import RunRequest, is_run, only_typed
+    from harness.runs.config_file import only_typed
+    from harness.runs.request import RunRequest, is_run
     from harness.runs.setup import create_run, prepare, resumed_limits, seeded
 
     # A mistake in the name of a column must not wait until the last match was played.

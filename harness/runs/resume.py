@@ -17,7 +17,8 @@ from harness.core.records import Value
 from harness.plugins.discovery import shown
 from harness.plugins.entrants import BotEntry, BotInfo, Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry
-from harness.runs.request import FilePlaces, RunRequest
+from harness.runs.config_file import FilePlaces
+from harness.runs.request import RunRequest
 from harness.runs.scheduler import Schedule
 from harness.runs.setup import (
     RunSetup,
@@ -27,8 +28,7 @@ from harness.runs.setup import (
     limits_of_run,
     prepare,
 )
-from harness.runs.signing import SIGNATURE
-from harness.runs.store import RUN, RunFolder, RunInfo, refuse_era
+from harness.runs.store import RUN, SIGNATURE, RunFolder, RunInfo, refuse_era
 
 # Continuing a run with the rules and bots that are installed now.
 
