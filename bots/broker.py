@@ -12,6 +12,8 @@ from math import fsum
 from random import Random
 from typing import Any, Final
 
+from mypy_extensions import mypyc_attr
+
 from engines.gnadenlos import (
     CHEATING,
     GOLD_RUSH,
@@ -28,7 +30,7 @@ from engines.gnadenlos import (
     Pay,
     TakePair,
 )
-from harness import Action, Bot, mypyc_attr
+from harness import Action, Bot
 
 # Worth is counted in fields of fame. Most figures were found by playing, some are guesses.
 GOLD: Final = 0.6  # a gold piece kept: it can buy a field later, if a payday does not take it
