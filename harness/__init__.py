@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from harness.analysis.run import Analysis, analyse
     from harness.api.matches import Match, play_match, step_match
     from harness.api.runs import RecordedFault, Run, open_run, tournament
+    from harness.ask.answers import Asked
+    from harness.ask.decisions import AskedDecision
     from harness.comparison.run import Comparison, compare
     from harness.core.action import (
         Action,
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
         words,
     )
     from harness.core.bot import Bot, DecisionNotes
-    from harness.core.compiled import mypyc_attr
     from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
     from harness.core.game import NOBODY, SEAT_NAMES, Game, State
     from harness.core.plan import (
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from harness.core.value_function import valuer_of
     from harness.export.api import Exported, export_run
     from harness.league.api import League, new_league, open_league
-    from harness.match.ask import Asked, AskedDecision
     from harness.match.replay import Position
     from harness.match.stepper import MatchStepper
     from harness.plugins.entrants import BotEntry
@@ -64,11 +64,12 @@ _HOME = {
     "analysis.run": "Analysis analyse",
     "api.matches": "Match play_match step_match",
     "api.runs": "RecordedFault Run open_run tournament",
+    "ask.answers": "Asked",
+    "ask.decisions": "AskedDecision",
     "comparison.run": "Comparison compare",
     "core.action": "Action EncodingPart Number PerSeat Seat View ahead_of compare_to_others read_components "
     "read_data_file words",
     "core.bot": "Bot DecisionNotes",
-    "core.compiled": "mypyc_attr",
     "core.errors": "ArenaError BadComponents BadOption IllegalAction UsageError",
     "core.game": "Game NOBODY SEAT_NAMES State",
     "core.plan": "BracketEntry BracketRound DuplicateSet Format GamePlan OpenRound Outcome Plan ResultTracker Rounds",
@@ -78,7 +79,6 @@ _HOME = {
     "core.value_function": "valuer_of",
     "export.api": "Exported export_run",
     "league.api": "League new_league open_league",
-    "match.ask": "Asked AskedDecision",
     "match.replay": "Position",
     "match.stepper": "MatchStepper",
     "plugins.entrants": "BotEntry",
@@ -96,7 +96,7 @@ __all__ = [
     "Number", "OpenRound", "Option", "Outcome", "PerSeat", "Plan", "Position", "RecordedFault", "ResultTracker",
     "Rounds", "Run", "RunRequest", "RunStatus", "Seat", "State", "Table", "UsageError", "Value", "View", "__version__",
     "ahead_of", "analyse", "bot_named", "compare", "compare_to_others", "encoding_of", "export_run", "hookimpl",
-    "mypyc_attr", "new_league", "open_league", "open_run", "play_match", "ranks_of", "read_components",
+    "new_league", "open_league", "open_run", "play_match", "ranks_of", "read_components",
     "read_data_file", "step_match", "tournament", "valuer_of", "words",
 ]  # fmt: skip
 

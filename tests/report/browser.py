@@ -33,9 +33,8 @@ def browser() -> Iterator[Browser]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = Chrome(options=options, service=Service(DRIVER))
-    # A script may take long on a busy machine. Selenium has no public name for how long it waits for the driver's answer.
-    driver.set_script_timeout(MAX_SCRIPT_S)
-    driver.command_executor._conn.connection_pool_kw["timeout"] = MAX_SCRIPT_S
+    driver.set_script_timeout(MAX_SCRIPT_S)  # a script may take long on a busy machine
+    driver.command_executor.client_config.timeout = MAX_SCRIPT_S
     try:
         yield Browser(driver)
     finally:

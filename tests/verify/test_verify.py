@@ -23,7 +23,7 @@ from harness.runs.resume import restore
 from harness.runs.runner import Tournament
 from harness.runs.setup import configure_run
 from harness.runs.store import RUN, RunFolder
-from harness.runs.verify import check_run
+from harness.verify.records import check_run
 from tests.support.cli import arena
 from tests.support.forgery import bent, edit_info, records_of, with_another_ending, write_records
 
@@ -86,6 +86,17 @@ def test_every_changed_byte_is_found_by_resume_and_verify_and_reported_with_its_
         if not number % 50:
             assert re.search(line, arena("verify", "a", code=1).stdout)
             assert re.search(line, arena("tournament", "--resume", "a", "--workers", 0, code=2).stderr)
+
+
+def test_two_records_of_one_match_are_asked_about_once(monkeypatch):
+    play()
+    path = Path("results/a/games.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], *lines]))
+    run = SerialExecutor.run
+    # As workers do: the jobs are taken before the first match ends.
+    monkeypatch.setattr(SerialExecutor, "run", lambda self, jobs: run(self, list(jobs)))
+    assert f"{len(lines)} matches asked again" in asked_again(1)
 
 
 def test_a_line_without_a_checksum_is_refused():
