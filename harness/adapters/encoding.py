@@ -19,7 +19,7 @@ EncodingName = Literal["auto", "compact", "generic"]
 MAX_CACHED = 5_000
 """Values of one part whose numbers are kept."""
 MANY_NUMBERS, MAX_BYTE = 100, 255
-"""A part with so many numbers, all of them whole and of one scale, is packed through a table: ten times as fast."""
+"""A part with at least this many numbers, all of one scale, is packed through a table if they are whole."""
 
 
 class _Step(NamedTuple):
@@ -115,9 +115,13 @@ class Encoding:
 
     def array(self, view: View) -> Any:
         """Return the numbers of a view as a numpy array of float32."""
-        if not self._arrays:  # made here, because they need numpy
+        return _from_bytes()(self.packed(view), "float32")
+
+    def packed(self, view: View) -> bytearray:
+        """Return the numbers of a view as the bytes of float32. It needs no other package, but is faster with numpy."""
+        if not self._arrays:  # learned bots do without them, and do not load numpy
             self._arrays = self._plans(self._parts, _table)
-        return _from_bytes()(bytearray().join(self._collect(view, self._arrays, _float32)), "float32")
+        return bytearray().join(self._collect(view, self._arrays, _float32))
 
     def _plans(
         self, parts: Sequence[EncodingPart], make_table: Callable[[EncodingPart, bool], Any] = lambda *_: None
@@ -282,8 +286,10 @@ def _table(part: EncodingPart, scaled: bool) -> Any:
     low, high = min(number.low for number in part.numbers), max(number.high for number in part.numbers)
     if len(part.numbers) < MANY_NUMBERS or len(scales) > 1 or low < 0 or high > MAX_BYTE:
         return None
-    import numpy as np
-
+    try:
+        import numpy as np
+    except ImportError:
+        return None
     return np.array([value * (1 / scale) for value in range(MAX_BYTE + 1) for scale in scales], np.float32)
 
 
