@@ -195,6 +195,8 @@ const drawBoard = () => {
   place.replaceChildren(board);
 };
 
+const SHAPES = "rect, circle, path, polygon";
+
 const showChoices = () => {
   /** @type {Action[]} */
   const legal = table.legal;
@@ -206,6 +208,7 @@ const showChoices = () => {
     if (!actions.length) continue;
     actions.forEach((action) => drawn.add(action));
     piece.classList.add("can");
+    (piece.matches(SHAPES) ? piece : piece.querySelector(SHAPES))?.classList.add("outline");
     piece.setAttribute("role", "button");
     piece.setAttribute("tabindex", "0");
     // What can be read on it comes first, so that one can say it to a voice control.
