@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from harness.analysis.run import Analysis, analyse
     from harness.api.matches import Match, play_match, step_match
     from harness.api.runs import RecordedFault, Run, open_run, tournament
+    from harness.ask.answers import Asked
+    from harness.ask.decisions import AskedDecision
     from harness.comparison.run import Comparison, compare
     from harness.core.action import (
         Action,
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
     from harness.core.value_function import valuer_of
     from harness.export.api import Exported, export_run
     from harness.league.api import League, new_league, open_league
-    from harness.match.ask import Asked, AskedDecision
     from harness.match.replay import Position
     from harness.match.stepper import MatchStepper
     from harness.plugins.entrants import BotEntry
@@ -64,6 +65,8 @@ _HOME = {
     "analysis.run": "Analysis analyse",
     "api.matches": "Match play_match step_match",
     "api.runs": "RecordedFault Run open_run tournament",
+    "ask.answers": "Asked",
+    "ask.decisions": "AskedDecision",
     "comparison.run": "Comparison compare",
     "core.action": "Action EncodingPart Number PerSeat Seat View ahead_of compare_to_others read_components "
     "read_data_file words",
@@ -78,7 +81,6 @@ _HOME = {
     "core.value_function": "valuer_of",
     "export.api": "Exported export_run",
     "league.api": "League new_league open_league",
-    "match.ask": "Asked AskedDecision",
     "match.replay": "Position",
     "match.stepper": "MatchStepper",
     "plugins.entrants": "BotEntry",

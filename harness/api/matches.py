@@ -1,14 +1,13 @@
-"""Play single matches from Python, and ask bots about decisions of recorded matches."""
+"""Play single matches from Python, and step through recorded ones."""
 
 from __future__ import annotations
 
-import sys
 import warnings
 from bdb import BdbQuit
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext, redirect_stdout, suppress
+from contextlib import suppress
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.core.action import View
 from harness.core.bot import DecisionNotes
@@ -19,7 +18,6 @@ from harness.core.records import Fault, GameRecord, Isolation, MatchSpec, Value
 from harness.core.table import Table, columns
 from harness.executors.base import Job, Roster, isolated
 from harness.executors.retry import play_with_retry
-from harness.match.ask import Asked, BotDebugger, DecisionQuery, ask_about
 from harness.match.faults import Limits
 from harness.match.replay import Position, narrate_match, positions, stream
 from harness.match.stdio import capturing_output
@@ -28,46 +26,13 @@ from harness.output.progress import Debugger
 from harness.output.tables import grid_text
 from harness.output.text import warn_about_isolation
 from harness.plugins.entrants import Entrant
-from harness.plugins.features import MATCH_FRAME, load_object
+from harness.plugins.features import ASK_BOT, MATCH_FRAME, load_object
 from harness.plugins.registry import Registry
 from harness.runs.request import SAFE_BITS, BotLike, RunRequest, draw_seed
 from harness.runs.setup import installed, seats_for
 
-# Ask a bot about a recorded match: shared by the Python API and the command line.
-
-
-def ask_bot(
-    bot: BotLike,
-    game: Game[Any],
-    record: GameRecord,
-    notes: Sequence[DecisionNotes],
-    registry: Registry,
-    wanted: DecisionQuery,
-    limits: BotLimits,
-    debugger: BotDebugger | None = None,
-) -> Asked:
-    """Return a bot's answers at decisions of a recorded match, and end the processes that were started for it.
-
-    Raise UsageError if there is a `debugger` and the bot runs in a separate process.
-    """
-    asked = registry.entrant(bot)
-    warn_about_isolation({asked.name: asked}, limits.isolate)
-    roster = isolated(Roster({game.name: game}, {asked.name: asked}), limits)
-    [entrant] = roster.entrants.values()
-    if debugger is not None and entrant.isolated:
-        raise UsageError(
-            f"{entrant.name} runs in a separate process, where no debugger can follow it.",
-            fix="isolate-off" if asked.untrusted and not asked.isolated else "",
-        )
-    entrant.warm_up()
-    try:
-        with nullcontext() if debugger else redirect_stdout(sys.stderr):  # stdout is for results
-            return ask_about(game, record, notes, entrant, wanted, debugger)
-    finally:
-        roster.close()
-
-
-# Play, read and step through one match.
+if TYPE_CHECKING:
+    from harness.ask.answers import Asked
 
 
 class Match:
@@ -145,9 +110,12 @@ class Match:
             >>> first.position.decision, str(first.position.chosen), str(first.now)
             (4, 'leave', 'stay')
         """
-        wanted = DecisionQuery(seat, decision, fault, worst)
-        registry = installed_here(isolate)
-        return ask_bot(bot, self.game, self.record, self.notes, registry, wanted, BotLimits(0.0, isolate=isolate))
+        registry, limits = installed_here(isolate), BotLimits(0.0, isolate=isolate)
+        asked: Asked = load_object(ASK_BOT)(
+            bot, self.game, self.record, self.notes, registry, limits,
+            decision=decision, fault=fault, worst=worst, seat=seat,
+        )  # fmt: skip
+        return asked
 
     def _check_seat(self, seat: int | None) -> None:
         if seat is not None and seat not in range(len(self.bots)):

@@ -15,7 +15,6 @@ from harness.core.errors import UnknownName, UsageError
 from harness.core.options import BotLimits, RunOptions, default_results, run_options
 from harness.core.records import Fault, FaultKind, GameRecord, Isolation, Value
 from harness.executors.base import SandboxLoader, expect_workers
-from harness.match.ask import Asked
 from harness.match.faults import cause_of
 from harness.output.columns import Fields, ScoreText
 from harness.output.leaderboard import (
@@ -27,12 +26,12 @@ from harness.output.leaderboard import (
     write_leaderboard,
 )
 from harness.output.matches import MatchTable
-from harness.output.outcome import FormatResults, results_of, stale_tables, write_outcome
-from harness.output.progress import at_terminal, plan_by_time, play_watched, shown_work
+from harness.output.outcome import FormatResults, results_of, write_outcome
+from harness.output.progress import plan_by_time, play_watched, shown_work
 from harness.output.tables import Tables, text_of
 from harness.output.text import calls, fault_lines, print_lines
 from harness.plugins.entrants import BotEntry
-from harness.plugins.features import LUCK_ADJUSTED_LEADERBOARDS, load_object
+from harness.plugins.features import CHECK_RUN_SIGNATURE, LUCK_ADJUSTED_LEADERBOARDS, SIGN_RUN, VERIFY_RUN, load_object
 from harness.plugins.registry import Registry
 from harness.ratings.leaderboard import Leaderboard
 from harness.runs.merged import merge
@@ -49,22 +48,15 @@ from harness.runs.setup import (
     resumed_limits,
     seeded,
 )
-from harness.runs.signing import (
-    Signature,
-    SignatureFinding,
-    check_signature,
-    default_key,
-    sign_run,
-    signable_run,
-    trusted_keys,
-)
 from harness.runs.standings import boards_of
-from harness.runs.store import RunFolder, RunInfo, find, now
-from harness.runs.verify import Findings, check_run
-from harness.runs.verify_bots import check_bots
+from harness.runs.store import RunFolder, RunInfo, find
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]  # likewise in skill_update.py
+
+    from harness.ask.answers import Asked
+    from harness.verify.records import Findings
+    from harness.verify.signing import Signature, SignatureFinding
 
 
 MAY_CHANGE = {"bots", "cluster", "results", "ship", "show_output", "strict", "workers"}
@@ -298,28 +290,24 @@ class Run:
         With `bots`, the bots are also asked again, isolated as `isolate` says; the result is in `.bots`. Give bots that
         are classes or functions again, as a list; they can be asked only with `isolate="off"`.
         """
-        found = check_run(self._one(), self._registry, sample)
-        found.problems += stale_tables(self._folder, self._registry.formats, found.verified)
-        if bots:
-            registry = installed_here(isolate)
-            for bot in () if isinstance(bots, bool) else bots:
-                registry.enter_as_installed(bot)
-            with at_terminal("asked again", found.replayed, True, workers, softly=True) as (stop, _):
-                found.bots = check_bots(
-                    self._folder, registry, isolate, workers, found.every, found.broken, stop
-                )  # fmt: skip
+        registry = installed_here(isolate) if bots else self._registry
+        for bot in () if isinstance(bots, bool) else bots:
+            registry.enter_as_installed(bot)
+        found: Findings = load_object(VERIFY_RUN)(self._one(), registry, sample, bool(bots), isolate, workers)
         return found
 
     def sign(self, key: str | Path | None = None) -> Signature:
         """Sign the run with the key in this file, by default your own; `arena sign --new-key` creates one."""
-        return sign_run(self._one(), Path(key) if key else default_key(), now())
+        signature: Signature = load_object(SIGN_RUN)(self._one(), key)
+        return signature
 
     def signature(self, trusted: Sequence[str] = ()) -> SignatureFinding:
         """Return the key that signed the run, and whether the run has changed since.
 
         `trusted` are public keys, or files with them; a signature by any other key is then not accepted.
         """
-        return check_signature(signable_run(self._one()), trusted_keys(trusted))
+        found: SignatureFinding = load_object(CHECK_RUN_SIGNATURE)(self._one(), trusted)
+        return found
 
     def __repr__(self) -> str:
         return f"{self.table()}\n\n{self.folder}{'' if self.complete else ' (not complete)'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
+import textwrap
 from collections.abc import Sequence
 
 import click
@@ -16,6 +17,7 @@ from harness.core.table import Table, columns
 from harness.executors.base import load_cluster
 from harness.isolation.doctor import probe
 from harness.output.tables import grid_text
+from harness.output.text import WIDTH
 from harness.plugins.features import CLUSTER_CHECKUP
 
 SHOWN = 5
@@ -65,10 +67,11 @@ def command(cluster: str | None, as_json: bool) -> None:
     else:
         show(f"Python {platform.python_version()}, {platform.system()} {platform.release()}. An isolated bot:")
         for guarantee in found:
-            show(f"  {'yes' if guarantee.enforced else 'NO ':3}  {guarantee.text}{COUNTED.get(guarantee.by, '')}")
+            answer, how = "yes" if guarantee.enforced else "NO ", COUNTED.get(guarantee.by, "")
+            _show_wrapped(f"{guarantee.text}{how}", f"  {answer}  ")
             if guarantee.through:
-                show(f"       got through: {_listed(guarantee.through)}")
-        show(_advice(kept))
+                _show_wrapped(f"got through: {_listed(guarantee.through)}", "       ")
+        _show_wrapped(_advice(kept))
         show(f"Arena itself: {build_form()}.")
         for module in old:
             show(f"  {module} was compiled from another source: what runs is not what is written.")
@@ -103,6 +106,11 @@ def _cluster(named: str, as_json: bool) -> None:
         show(f"\nHere: {checkup.python_here()}, arena {checkup.arena_here()}.")
     if not all(one.same and one.enforced and not one.lacking for one in found):
         click.get_current_context().exit(1)
+
+
+def _show_wrapped(text: str, first: str = "") -> None:
+    indent = " " * len(first)
+    show(textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False))
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, suppress
 from functools import reduce
+from itertools import pairwise
 from math import isnan
 from pathlib import Path
 from shlex import join
@@ -324,6 +325,35 @@ def load_plugins(strict: bool = False, isolate: Isolation = "auto") -> Registry:
     registry = installed(isolate, strict)
     note_warnings(registry.problems)
     return registry
+
+
+class CommandWithFormats(click.Command):
+    """Says how to type an option of a format or of a game that was typed like one of the command."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options; add to the error about an unknown one where it belongs."""
+        typed = list(args)  # the parser empties it
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from harness.cli.main import Failure
+
+            if belongs := _belongs_to(error.option_name.lstrip("-"), typed):
+                raise Failure(f"{error.message} {belongs}", 2) from None
+            raise
+
+
+def _belongs_to(name: str, typed: Sequence[str]) -> str:
+    """Return a sentence that says how to give this option of a format or of a game; empty if there is none."""
+    registry, words = load_plugins(), [word for each in typed for word in each.split("=", 1)]
+    value = next((after for word, after in pairwise(words) if word == f"--{name}"), "VALUE")
+    formats = [each for each, known in registry.formats.items() if name in {option.name for option in known.options}]
+    if formats:
+        first, *others = sorted(formats, key=lambda each: each not in words)
+        more = f" ({', '.join(others)} too)" if others else ""
+        return f"It is an option of the format {first}{more}: --format {first}:{name}={value}"
+    games = [each for each, offer in registry.games.items() if name in {option.name for option in offer.cls.options}]
+    return f"It is an option of {', '.join(games)}: --option {name}={value}" if games else ""
 
 
 def open_folder(results: Path, name: str) -> RunFolder:

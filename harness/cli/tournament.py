@@ -18,6 +18,7 @@ import click
 from harness.cli.options import (
     EVENT,
     RUN,
+    CommandWithFormats,
     check_table_options,
     given,
     layout,
@@ -53,7 +54,7 @@ HOW = ("workers", "threads", "cluster", "ship", "show_output", "strict")
 """Options for how to play a run, which may differ each time it is resumed."""
 
 
-@click.command("tournament")
+@click.command("tournament", cls=CommandWithFormats)
 @click.argument("event", type=EVENT, required=False, metavar="[FILE]")
 @request_options()
 @click.option(

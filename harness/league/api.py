@@ -30,8 +30,7 @@ from harness.plugins.entrants import BotEntry
 from harness.plugins.registry import Registry
 from harness.runs.request import BotLike, RunRequest, check_bot
 from harness.runs.setup import installed
-from harness.runs.signing import Signature, SignatureFinding, check_signature, default_key, trusted_keys
-from harness.runs.store import now
+from harness.verify.signing import Signature, SignatureFinding, check_signature, trusted_keys
 
 
 class League:
@@ -147,7 +146,7 @@ class League:
 
     def sign(self, key: str | Path | None = None) -> Signature:
         """Sign the league with the key in this file, by default your own; `arena sign --new-key` creates one."""
-        return sign_league(self._league, Path(key) if key else default_key(), now())
+        return sign_league(self._league, key)
 
     def signature(self, trusted: Sequence[str] = ()) -> SignatureFinding:
         """Return the key that signed the league, and whether the league has changed since.

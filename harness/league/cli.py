@@ -283,10 +283,10 @@ def verify_command(
     arena league verify --bots
     arena league verify --key ed25519:l3XyR...
     """
-    from harness.cli.verify import show_bots, show_uncovered, signature_data
     from harness.league.verify import check_league, check_league_bots, signable_league
     from harness.output.progress import at_terminal, shown_work
-    from harness.runs.signing import check_signature, trusted_keys
+    from harness.verify.cli import show_bots, show_uncovered, signature_data
+    from harness.verify.signing import check_signature, trusted_keys
 
     check_bot_options(ask_bots, isolate, workers)
     trusted, opened = trusted_keys(keys), _open(league)
@@ -336,12 +336,10 @@ def sign_command(key: Path | None, as_json: bool, league: Path) -> None:
     arena league sign
     arena league verify --key ed25519:l3XyR...
     """
-    from harness.cli.sign import report_signature
     from harness.league.verify import sign_league
-    from harness.runs.signing import default_key
-    from harness.runs.store import now
+    from harness.verify.cli import report_signature
 
-    signed = sign_league(_open(league), key or default_key(), now())
+    signed = sign_league(_open(league), key)
     report_signature("league", league, signed, f"arena league verify --league {league} --key {signed.key}", as_json)
 
 

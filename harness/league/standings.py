@@ -13,6 +13,7 @@ from zlib import crc32
 
 from msgspec.structs import replace
 
+from harness.ask.decisions import ask_again
 from harness.core.errors import ArenaError, StoreError, UsageError
 from harness.core.files import Folder
 from harness.core.game import Game
@@ -23,7 +24,6 @@ from harness.executors.base import Roster, isolated
 from harness.league.folder import LeagueFolder, open_era, restore_entrant
 from harness.league.journal import BotEvent, EraBegun, Member, Membership, Standing
 from harness.league.skills import MIN_KNOWN_MATCHES, LeagueCounts, Skill
-from harness.match.ask import ask_again
 from harness.output.columns import BEATS_LEGEND, SKILL_LEGEND, Fields, interval_fields, number
 from harness.output.tables import text_of
 from harness.plugins.registry import Registry

@@ -33,9 +33,9 @@ from harness.plugins.entrants import BotRef, Entrant
 from harness.plugins.registry import Registry
 from harness.runs.reader import followed
 from harness.runs.setup import configure_run
-from harness.runs.signing import Signable, Signature, digests_of_files, sign_folder
 from harness.runs.store import LOGS, RUN, RunFolder
-from harness.runs.verify_bots import BotFindings, ask_bots
+from harness.verify.bots import BotFindings, ask_bots
+from harness.verify.signing import Signable, Signature, digests_of_files, sign_folder
 
 
 @dataclass(slots=True)
@@ -232,7 +232,7 @@ def signable_league(league: LeagueFolder) -> Signable:
     return Signable(folder, "league", (JOURNAL, SETTINGS), lambda: dict(digests_of_files(folder, runs)), aside)
 
 
-def sign_league(league: LeagueFolder, key: Path, when: str) -> Signature:
+def sign_league(league: LeagueFolder, key_file: str | Path | None = None) -> Signature:
     """Sign a league as it is now with the private key in this file; write and return the signature.
 
     Raise StoreError if it is being played, if a record is damaged, or if a stored bot was edited.
@@ -249,4 +249,4 @@ def sign_league(league: LeagueFolder, key: Path, when: str) -> Signature:
                 check_stored_files(league.folder, member.entry)
             except UsageError as error:
                 raise StoreError(f"{member.name}: {error}.") from error
-        return sign_folder(signable_league(league), key, when)
+        return sign_folder(signable_league(league), key_file)

@@ -5,28 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
-from harness._version import VERSION
-from harness.core.errors import ArenaError, StoreError, UnknownName, UsageError, printable
+from harness.core.errors import ArenaError, UnknownName, UsageError, printable
 from harness.core.plan import BracketEntry, BracketRound, Format, Outcome
 from harness.core.table import Column, Table
 from harness.output.columns import Fields
-from harness.output.leaderboard import leaderboard_files
 from harness.output.tables import FORMATS, MARKDOWN, Layout, heading, paragraph, screen_width, text_of, wrapped_text
-from harness.plugins.discovery import shown
 from harness.plugins.registry import Registry
 from harness.runs.reader import ordered_results
 from harness.runs.scheduler import Schedule
 from harness.runs.setup import formats_of
-from harness.runs.standings import boards_of
-from harness.runs.store import RunFolder, digest_of_file, write_derived
-
-if TYPE_CHECKING:
-    from harness.runs.verify import Verified
+from harness.runs.store import RunFolder, write_derived
 
 # A bracket drawn with characters: as a tree, as columns of tables, or round by round, whichever fits.
 
@@ -388,56 +379,3 @@ def outcome_files(results: FormatResults) -> dict[str, bytes]:
     if not results.has_results:
         return {}
     return {name: results.text(table_format).encode() + b"\n" for name, table_format in FILES.items()}
-
-
-# Check the tables of a run: they are a function of the records, so they are made again and compared.
-
-
-def stale_tables(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None = None) -> list[str]:
-    """Return a sentence for each table beside the records that does not match them; a missing table is no problem.
-
-    Digests in `verified` are not computed again, and new ones are stored there.
-    """
-    # Tables can be compared byte by byte: numbers are added up in schedule order and rounded when they are written.
-    try:
-        tables = _digests(run, formats, verified)
-    except StoreError:
-        return []  # arena verify reports problems of records elsewhere
-    other = run.info.arena != VERSION
-    why = f" (or arena {shown(run.info.arena)} wrote it otherwise than {VERSION} does)" if other else ""
-    found = []
-    for name, rebuilt in tables.items():
-        try:
-            there = digest_of_file(run.files, name)
-        except StoreError as error:
-            found.append(str(error))
-            continue
-        if there not in ("", rebuilt):
-            found.append(f"{run.folder / name} is not what the records give{why}; 'arena leaderboard' shows that.")
-    return found
-
-
-def _digests(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None) -> dict[str, str]:
-    """Return the digests of the tables that the records give, by file name."""
-    known = verified.tables if verified else None
-    if known is not None and not any(run.files.has_file(name) for name in FILES if name not in known):
-        return known
-    files = {
-        **leaderboard_files(boards_of(run, ordered_results(run), whole=True), run.info.entrants),
-        **_outcome(run, formats),
-    }
-    tables = {name: f"sha256:{sha256(data).hexdigest()}" for name, data in files.items()}
-    if verified:
-        verified.keep(tables)
-    return tables
-
-
-def _outcome(run: RunFolder, formats: Mapping[str, Format]) -> dict[str, bytes]:
-    """Return the expected outcome files; none if the run has no such files, because computing them takes time."""
-    if not any(run.files.has_file(name) for name in FILES):
-        return {}
-    try:
-        files = outcome_files(results_of(run, formats))
-    except ArenaError:  # the format rejects the records; arena verify reports that elsewhere
-        return {}
-    return dict.fromkeys(FILES, b"") | files

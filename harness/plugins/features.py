@@ -27,7 +27,7 @@ COMMANDS = {
     "analyse": Command(
         "harness.analysis.cli:command", "Measure a game: length, choices, seats, luck and skill, rules that come up."
     ),
-    "ask": Command("harness.cli.ask:command", "Ask a bot what it would do at the decisions of a recorded match."),
+    "ask": Command("harness.ask.cli:command", "Ask a bot what it would do at the decisions of a recorded match."),
     "bench": Command("harness.bench.cli:command", "Measure games and decisions a second on this machine."),
     "bots": Command("harness.cli.listing:bots_command", "List the bots that are installed."),
     "check": Command("harness.conformance.cli:command", "Play a bot at all its games and report whether it is fit."),
@@ -50,9 +50,9 @@ COMMANDS = {
     "replay": Command("harness.cli.replay:command", "Step through a match, or print it."),
     "report": Command("harness.report.cli:report_command", "Make one HTML page of a run: tables, charts, replays."),
     "serve": Command("harness.serve.cli:command", "Show a run, or all of them, in a browser while it is played."),
-    "sign": Command("harness.cli.sign:command", "Sign a run with your key, so that others can verify it."),
+    "sign": Command("harness.verify.cli:sign_command", "Sign a run with your key, so that others can verify it."),
     "tournament": Command("harness.cli.tournament:command", "Let bots play against each other and rate them."),
-    "verify": Command("harness.cli.verify:command", "Play the records of a run again and compare."),
+    "verify": Command("harness.verify.cli:command", "Play the records of a run again and compare."),
 }
 
 EXECUTORS = {
@@ -64,6 +64,9 @@ EXECUTORS = {
 COMPLETION, COMPLETIONS = "harness.completion", "harness.completion.names"
 WEBHOOK = "harness.webhook:Webhook"
 CLUSTER_CHECKUP = "harness.cluster.connect"
+ASK_BOT = "harness.ask.answers:ask_bot"
+VERIFY_RUN = "harness.verify.records:verify_run"
+SIGN_RUN, CHECK_RUN_SIGNATURE = "harness.verify.signing:sign_run", "harness.verify.signing:check_run_signature"
 MATCH_FRAME = "harness.report.page:match_frame"
 PLAYABLE_PAGE = "harness.browser.files:publish_page"
 LUCK_ADJUSTED_LEADERBOARDS = "harness.luck.run:luck_adjusted_leaderboards"

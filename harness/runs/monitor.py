@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import count, islice, takewhile
 from time import monotonic
 from typing import NamedTuple
 
 from harness.core.options import MAX_DEALS
-from harness.core.plan import Design
+from harness.core.plan import Design, Scheduler
 from harness.core.records import Fault, GameRecord, MatchSpec
 from harness.core.rng import Chance
 from harness.executors.base import Executor, Job, default_workers
 from harness.match.faults import cause_of
 from harness.ratings.counts import PairCounts
 from harness.ratings.skill import LiveFit
-from harness.runs.scheduler import Schedule
+from harness.runs.scheduler import Schedule, StaticScheduler, play_matches
 from harness.runs.setup import first_deals
 
 # How long a run will take, estimated from what its matches have cost so far.
@@ -206,9 +206,8 @@ MIN_TRIAL_S, MAX_TRIAL_S = 2.0, 20.0
 then on matches are timed, MIN_PACE_MATCHES of them and for the first time at least. No trial match begins after the
 second time."""
 MIN_TRIAL_SEATS = 4
-TRIAL_DEALS, MAX_TRIAL_MATCHES, MAX_SIMULATED_MATCHES = 1000, 8000, 1000
-"""Trial matches are chosen from a schedule with this many deals: from its first matches, fewer if their results have to
-be simulated."""
+TRIAL_DEALS, MAX_TRIAL_MATCHES = 1000, 8000
+"""Trial matches are chosen from the first matches of a schedule with this many deals, if no results are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,31 +244,38 @@ def estimate_time(
 
     `step` is called after each. Raise KeyboardInterrupt if the executor should stop.
     """
-    workload, specs = Workload.of(schedule), _trial_matches(schedule)
+    workload = Workload.of(schedule)
     if workload.total is None:  # results decide when it ends: one match of each bot
         matches = {game.name: len(game.entrants) / game.players for game in schedule.plan.games}
         workload = Workload(matches=matches, seats=dict.fromkeys(workload.seats, 1.0))
     began = monotonic()
     costs = TimeLeft(workload, began)
-
-    def jobs() -> Iterator[Job]:
-        for spec in specs:
-            now = monotonic()
-            timed = warm and len(ended) > warm + MIN_PACE_MATCHES and now > ended[warm - 1] + MIN_TRIAL_S
-            if timed or now > began + MAX_TRIAL_S:
-                return
-            yield Job(spec)
-
     busy = 1 if workers == 0 else workers or default_workers() or 1
     warm, ended, work = 0, list[float](), [0.0]
-    with executor:
-        for record, *_ in executor.run(jobs()):
+
+    def is_over() -> bool:
+        now = monotonic()
+        timed = warm and len(ended) > warm + MIN_PACE_MATCHES and now > ended[warm - 1] + MIN_TRIAL_S
+        return bool(timed) or now > began + MAX_TRIAL_S
+
+    def play(specs: Iterator[MatchSpec]) -> Iterator[GameRecord]:
+        nonlocal warm
+        # `map` continues where `specs` does after an end; a generator would not.
+        for record, *_ in executor.run(map(Job, takewhile(lambda _spec: not is_over(), specs))):
             step()
             ended.append(monotonic())
             costs.add_record(record, ended[-1])
             work.append(costs.work)
             if not warm and costs.fewest_seats >= max(MIN_TRIAL_SEATS, 2 * busy):
                 warm = max(len(ended), busy)
+            yield record
+
+    with executor:
+        # In the loop of a run, because rounds wait for their last results and cost time to plan. A short schedule is
+        # played several times.
+        for trial in _trial_schedulers(schedule):
+            if not play_matches(trial, play) or is_over():
+                break
     if executor.should_stop():
         raise KeyboardInterrupt
     first = warm if warm and len(ended) > warm + MIN_PACE_MATCHES else busy if len(ended) > 3 * busy else 0
@@ -283,12 +289,19 @@ def estimate_time(
     return TimeEstimate(idle, each, monotonic() - began)
 
 
-def _trial_matches(schedule: Schedule) -> list[MatchSpec]:
-    """Return matches of other deals than those of the run, in random order: first some of each bot."""
+def _trial_schedulers(schedule: Schedule) -> Iterator[Scheduler]:
+    """Yield schedulers of other deals than those of the run: bots must not see its cards in advance."""
     luck = Chance(schedule.plan.seed)
-    # Bots must not see the cards of the run in advance.
-    trial = schedule.with_deals(TRIAL_DEALS, luck.derive("trial"))
-    known = list(islice(trial.simulated(), MAX_SIMULATED_MATCHES if trial.adaptive else MAX_TRIAL_MATCHES))
+    if not schedule.adaptive:
+        yield StaticScheduler(_trial_matches(schedule.with_deals(TRIAL_DEALS, luck.derive("trial")), luck), ())
+        return
+    for number in count():
+        yield schedule.with_deals(schedule.plan.deals, luck.derive("trial", number)).scheduler()
+
+
+def _trial_matches(trial: Schedule, luck: Chance) -> list[MatchSpec]:
+    """Return matches of a schedule in random order: first some of each bot."""
+    known = list(islice(trial.matches(), MAX_TRIAL_MATCHES))
     seen: Counter[Seat] = Counter()
     first, others = list[MatchSpec](), list[MatchSpec]()
     for spec in luck.rng("trial").sample(known, len(known)):

@@ -27,8 +27,7 @@ from harness.runs.setup import (
     limits_of_run,
     prepare,
 )
-from harness.runs.signing import SIGNATURE
-from harness.runs.store import RUN, RunFolder, RunInfo, refuse_era
+from harness.runs.store import RUN, SIGNATURE, RunFolder, RunInfo, refuse_era
 
 # Continuing a run with the rules and bots that are installed now.
 

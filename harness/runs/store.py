@@ -213,6 +213,7 @@ def write_derived(folder: Folder, files: Mapping[str, bytes]) -> None:
 
 RUN, NOTES = "run.json", "notes.jsonl"
 LOGS = "logs"
+SIGNATURE = "signature.json"
 """The folder for what sandboxed bots print."""
 
 

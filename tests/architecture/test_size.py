@@ -7,9 +7,9 @@ from statistics import median
 from tests.architecture.size import sizes
 from tests.architecture.test_imports import FEATURES
 
-MAX_MODULES = 209
+MAX_MODULES = 212
 MAX_LINES = 36_440
-MAX_CORE_LINES = 20_020
+MAX_CORE_LINES = 18_500
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""
 MIN_LINES = 100
@@ -20,6 +20,7 @@ SMALL = {
     "_version.py": "read by the build, so it imports nothing",
     "adapters/play.py": "what the three adapters share",
     "adapters/policy.py": "networks as bots, loaded without the libraries of the adapters",
+    "ask/cost.py": "an estimate that only `arena ask --worst` loads",
     "analysis/cli.py": "a command, loaded without what plays and measures",
     "browser/server.py": "loaded by one option of a command",
     "core/compiled.py": "which modules are compiled, and what their classes need",

@@ -119,7 +119,6 @@ def visitor(site, tmp_path_factory):
         page.driver.execute_cdp_cmd(
             "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)}
         )
-        page.driver.set_script_timeout(300)
         yield Visitor(page, site, downloads)
 
 

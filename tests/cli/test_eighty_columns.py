@@ -7,9 +7,12 @@ from io import StringIO
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
+from harness.cli import doctor
 from harness.cli.main import main
 from harness.core.records import MatchSpec
+from harness.isolation.doctor import probe
 from harness.match.referee import play
 from harness.match.replay import narrate_match
 from harness.output.tables import fitted
@@ -75,6 +78,16 @@ def test_tables_and_sentences_of_a_match(game):
 @pytest.mark.parametrize("command", ["games", "bots", "formats", "league --help", "check --help", "tournament --help"])
 def test_lists_of_what_is_installed(command):
     assert_fits(arena(*command.split()).stdout)
+
+
+@pytest.mark.parametrize("by", doctor.COUNTED)
+@pytest.mark.parametrize("through", [(), tuple(f"system-call-{number}" for number in range(9))])
+def test_what_the_doctor_says(monkeypatch, by, through):
+    found = [replace(each, enforced=not through, through=through, by=by) for each in probe()[:2]]
+    monkeypatch.setattr(doctor, "probe", lambda: found)
+    said = arena("doctor", code=1 if through else 0).stdout
+    assert_fits(said)
+    assert ("--isolate=strict refuses" in said) == bool(through)
 
 
 def test_a_dry_run():

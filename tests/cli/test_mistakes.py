@@ -18,6 +18,10 @@ BASE = ("tournament", "--game", "el-paso", "--deals", 1)
     ("args", "said"),
     [
         (("tournamnet",), "Did you mean 'tournament'?"),
+        (("tournament", "--tables", "5"), "the format round-robin (gauntlet, ladder too): --format round-rob"),
+        (("tournament", "--format", "ladder", "--tables=5"), "--format ladder:tables=5"),
+        (("tournament", "--edition", "nl"), "It is an option of el-paso: --option edition=nl"),
+        (("tournament", "--goof", "nl"), "Did you mean '--goal'?"),
         (("tournament", "--game", "el-pasa"), "Unknown game 'el-pasa'. Did you mean 'el-paso'?"),
         (("bench", "--game", "chess"), "Unknown game 'chess'. Choose from: "),
         (("bots", "--game", "el-pazo"), "Did you mean 'el-paso'?"),

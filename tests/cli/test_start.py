@@ -32,7 +32,7 @@ NOT_FOR_A_RUN_HERE = {
     "concurrent.futures", "cryptography", "dill", "jinja2", "matplotlib", "multiprocess", "numpy", "pandas",
     "harness.api", "harness.bench", "harness.conformance", "harness.isolation.entrants", "harness.executors.pool",
     "harness.play", "harness.protocol", "harness.comparison.run",
-    "harness.runs.verify", "harness.isolation.process",
+    "harness.ask", "harness.verify", "harness.isolation.process",
 }  # fmt: skip
 
 

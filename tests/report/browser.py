@@ -15,6 +15,7 @@ from tests.support.waiting import PATIENCE
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
+MAX_SCRIPT_S = 5 * PATIENCE
 
 
 @contextmanager
@@ -32,6 +33,8 @@ def browser() -> Iterator[Browser]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = Chrome(options=options, service=Service(DRIVER))
+    driver.set_script_timeout(MAX_SCRIPT_S)  # a script may take long on a busy machine
+    driver.command_executor.client_config.timeout = MAX_SCRIPT_S
     try:
         yield Browser(driver)
     finally:

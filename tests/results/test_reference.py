@@ -13,7 +13,7 @@ from harness.output.leaderboard import leaderboard_files
 from harness.plugins.registry import load
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
-from harness.runs.verify import check_run
+from harness.verify.records import check_run
 from tests.support.cli import arena
 
 CHARACTERS = {"diehard", "skittish", "miser", "debtor", "founder", "raider"}

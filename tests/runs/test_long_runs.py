@@ -19,7 +19,6 @@ from harness.core.errors import StoreError
 from harness.core.records import Fault, with_sum
 from harness.executors.serial import SerialExecutor
 from harness.output.leaderboard import leaderboard_files, write_leaderboard
-from harness.output.outcome import stale_tables
 from harness.plugins.registry import load
 from harness.report.facts import STATE, facts_of, gather
 from harness.runs import cache, reader
@@ -29,7 +28,7 @@ from harness.runs.resume import restore
 from harness.runs.runner import Tournament
 from harness.runs.standings import boards_of
 from harness.runs.store import RUN, RunFolder, encode
-from harness.runs.verify import check_run
+from harness.verify.records import check_run, stale_tables
 from tests.support.cli import arena
 
 RECORDS = 240
@@ -173,7 +172,7 @@ def test_a_cached_check_replays_its_sample_and_checks_what_is_not_cached(run, mo
 
     first, _ = checked(10)
     with monkeypatch.context() as patch:
-        patch.setattr("harness.runs.verify.RecordCheck", None)  # no second look at all records
+        patch.setattr("harness.verify.records.RecordCheck", None)  # no second look at all records
         again, unfit = checked(10)
     assert not unfit
     assert (again.records, again.replayed, again.taken, again.problems) == (RECORDS, 10, first.taken, [])

@@ -2,6 +2,7 @@
 
 import heapq
 import json
+import re
 from collections import Counter
 from itertools import count
 from pathlib import Path
@@ -19,7 +20,7 @@ from harness.runs import monitor
 from harness.runs.monitor import TimeEstimate, estimate_time
 from harness.runs.request import RunRequest
 from harness.runs.runner import Tournament
-from harness.runs.scheduler import ScheduleDiff, in_play_order, simulated_record
+from harness.runs.scheduler import ScheduleDiff, in_play_order, play_matches, simulated_record
 from harness.runs.setup import create_run, deals_for_matches, installed, prepare
 from tests.formats.support import game, of_games, plan, scheduled
 from tests.support.cli import arena
@@ -135,36 +136,43 @@ class VirtualWorkers(Executor):
     def __init__(self, costs, workers, clock, load=0.2):
         super().__init__(Roster({}, {}), lambda: False)
         self.costs, self.workers, self.clock, self.load = costs, workers, clock, load
+        self.loaded = [set() for _ in range(workers)]
 
     @classmethod
     def open(cls, roster, settings, should_stop):
         raise NotImplementedError
 
     def run(self, jobs, keep=None):
-        free, busy, number = [(self.clock[0], worker, set()) for worker in range(self.workers)], [], count()
+        free, busy, number = [(self.clock[0], worker) for worker in range(self.workers)], [], count()
         heapq.heapify(free)
         while True:
             while free and (job := next(jobs, None)) is not None:
-                when, worker, loaded = heapq.heappop(free)
+                when, worker = heapq.heappop(free)
                 times = tuple(self.costs[bot] * (0.8 + job.spec.index % 5 / 10) for bot in job.spec.seats)
-                end = max(when, self.clock[0]) + sum(times) + self.load * len(set(job.spec.seats) - loaded)
+                end = max(when, self.clock[0]) + sum(times) + self.load * len(set(job.spec.seats) - self.loaded[worker])
+                self.loaded[worker].update(job.spec.seats)
                 record = replace(simulated_record(job.spec, {}, Chance(1)), time=times, decisions=(0,) * len(times))
-                heapq.heappush(busy, (end, next(number), worker, loaded | set(job.spec.seats), record))
+                heapq.heappush(busy, (end, next(number), worker, record))
             if not busy:
                 return
-            self.clock[0], _, worker, loaded, record = heapq.heappop(busy)
-            heapq.heappush(free, (self.clock[0], worker, loaded))
+            self.clock[0], _, worker, record = heapq.heappop(busy)
+            heapq.heappush(free, (self.clock[0], worker))
             yield Played(record, b"")
 
 
-@pytest.mark.parametrize("workers", [0, 1, 2, 4])
+WORKERS = [0, 1, 2, 4]
+RUNS = [("round-robin", 0.01), ("round-robin", 1.0), ("swiss:rounds=5", 0.1), ("ladder", 0.01)]
+
+
 @pytest.mark.parametrize(
-    ("form", "slowest"), [("round-robin", 0.01), ("round-robin", 1.0), ("swiss:rounds=5", 0.1), ("ladder", 0.01)]
+    ("form", "slowest", "workers"),
+    # In rounds of four matches, three workers are idle for a third of the time.
+    [*((*run, workers) for run in RUNS for workers in WORKERS), ("ladder:tables=1", 0.1, 3)],
 )
 def test_the_estimate_is_near_the_time_that_a_run_takes(form, slowest, workers, monkeypatch):
     clock = [100.0]
-    name, _, rounds = form.partition(":rounds=")
-    asked = scheduled(plan(8, 4, name, deals=40, **({"rounds": int(rounds)} if rounds else {})))
+    name, *setting = re.split("[:=]", form)
+    asked = scheduled(plan(8, 4, name, deals=40, **({setting[0]: int(setting[1])} if setting else {})))
     costs = {bot: slowest / (1 + 3 * number) for number, bot in enumerate(asked.plan.games[0].entrants)}
     virtual = VirtualWorkers(costs, max(1, workers), clock)
     monkeypatch.setattr(monitor, "monotonic", lambda: clock[0])
@@ -172,15 +180,15 @@ def test_the_estimate_is_near_the_time_that_a_run_takes(form, slowest, workers, 
     found = estimate_time(asked, virtual, workers, lambda: steps.append(1))
     assert len(steps) > 8
     assert found.trial < monitor.MAX_TRIAL_S + 10 * slowest
-    began = clock[0]
-    for _ in virtual.run(map(monitor.Job, iter(list(asked.simulated())))):
-        pass
+    virtual, began = VirtualWorkers(costs, max(1, workers), clock), clock[0]
+    assert play_matches(asked.scheduler(), lambda specs: [one.record for one in virtual.run(map(monitor.Job, specs))])
     assert found.seconds(asked.counts()) == pytest.approx(clock[0] - began, rel=0.12)
 
 
 def test_bots_do_not_see_the_deals_of_the_run_in_trial_matches():
     asked = scheduled(plan(8, 4, deals=3))
-    trial = monitor._trial_matches(asked)
+    [scheduler] = monitor._trial_schedulers(asked)
+    trial = scheduler.next_matches()
     assert not {spec.seed for spec in trial} & {spec.seed for spec in asked.matches()}
     first = Counter(bot for spec in trial[:24] for bot in spec.seats)
     assert len(first) == 8

@@ -12,13 +12,12 @@ from typing import Any, cast
 
 import click
 
-from harness.api.matches import ask_bot
+from harness.ask.answers import Asked, ask_bot
 from harness.cli.options import BOT, RUN, load_plugins, note, open_folder, results_option, run_option, show
 from harness.core.action import Action
 from harness.core.bot import Bot
 from harness.core.options import BotLimits
 from harness.core.records import Isolation
-from harness.match.ask import Asked, DecisionQuery
 from harness.match.replay import seat_names
 from harness.output.text import Console
 from harness.runs.setup import game_of
@@ -80,11 +79,13 @@ def command(
     record = opened.record(match)
     registry = load_plugins(isolate=isolate)
     game = game_of(opened, registry, record)
-    wanted = DecisionQuery(seat, decision, fault, worst)
     debugger = PdbDebugger(record.seats) if debug else None
     limits = BotLimits(move_time, isolate=isolate)
     try:
-        answered = ask_bot(bot, game, record, opened.notes(record.id), registry, wanted, limits, debugger)
+        answered = ask_bot(
+            bot, game, record, opened.notes(record.id), registry, limits, debugger,
+            decision=decision, fault=fault, worst=worst, seat=seat,
+        )  # fmt: skip
     except BdbQuit:
         note("You have left the debugger.")
         return

@@ -1,11 +1,11 @@
-"""Replay the records of a run and compare; check that records belong to the run."""
+"""Replay the records of a run and compare; check that its records and tables belong to it."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice, takewhile
@@ -14,20 +14,27 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from harness.core.errors import ReplayError, StoreError
+from harness._version import VERSION
+from harness.core.errors import ArenaError, ReplayError, StoreError
 from harness.core.files import cannot_read
 from harness.core.options import BotLimits
-from harness.core.records import GameRecord, MatchSpec, belongs_to, with_sum
+from harness.core.plan import Format
+from harness.core.records import GameRecord, Isolation, MatchSpec, belongs_to, with_sum
 from harness.match.replay import HUMAN, verify
+from harness.output.leaderboard import leaderboard_files
+from harness.output.outcome import FILES as OUTCOME_FILES
+from harness.output.outcome import outcome_files, results_of
+from harness.output.progress import at_terminal, shown_work
 from harness.plugins.discovery import shown
 from harness.plugins.features import FORMATS
 from harness.plugins.registry import Registry
 from harness.runs.cache import load_cached, save_cached
-from harness.runs.reader import GAMES, UNREADABLE, RecordDigest, RecordLine
+from harness.runs.reader import GAMES, UNREADABLE, RecordDigest, RecordLine, ordered_results
 from harness.runs.scheduler import Schedule, ScheduleDiff
 from harness.runs.setup import configure_run, formats_of, limits_of_run
+from harness.runs.standings import boards_of
 from harness.runs.store import NOTES, RUN, RunFolder, digest_of_file, encode, refuse_era
-from harness.runs.verify_bots import BotFindings
+from harness.verify.bots import BotFindings, check_bots
 
 # Fields that Arena does not write: other programs may read them.
 
@@ -270,6 +277,27 @@ class Findings:
         return fits and (self.bots is None or self.bots.fine)
 
 
+def verify_run(
+    run: RunFolder,
+    registry: Registry,
+    sample: int | None = None,
+    bots: bool = False,
+    isolate: Isolation = "on",
+    workers: int | None = None,
+    quiet: bool = True,
+) -> Findings:
+    """Check the records and the tables of a run; with `bots`, also ask its bots again, isolated as `isolate` says."""
+    with nullcontext() if quiet else shown_work():
+        found = check_run(run, registry, sample)
+        found.problems += stale_tables(run, registry.formats, found.verified)
+    if bots:
+        with at_terminal("asked again", found.replayed, quiet, workers, softly=quiet) as (stop, progress):
+            found.bots = check_bots(
+                run, registry, isolate, workers, found.every, found.broken, stop, progress.step
+            )  # fmt: skip
+    return found
+
+
 def check_run(run: RunFolder, registry: Registry, sample: int | None = None) -> Findings:
     """Replay the records of a run, or a sample of them, and return what was found."""
     refuse_era(run, "verify")
@@ -398,6 +426,62 @@ def _unfit(run: RunFolder, check: RecordCheck, astray: bool) -> list[str]:
     if run.info.finished and run.info.records != check.digest():
         found.append("These are not the records that the run was finished with: its digest in run.json does not fit.")
     return found
+
+
+# Check the tables of a run: they are a function of the records, so they are made again and compared.
+
+
+def stale_tables(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None = None) -> list[str]:
+    """Return a sentence for each table beside the records that does not match them; a missing table is no problem.
+
+    Digests in `verified` are not computed again, and new ones are stored there.
+    """
+    # Tables can be compared byte by byte: numbers are added up in schedule order and rounded when they are written.
+    try:
+        tables = _digests(run, formats, verified)
+    except StoreError:
+        return []  # arena verify reports problems of records elsewhere
+    other = run.info.arena != VERSION
+    why = f" (or arena {shown(run.info.arena)} wrote it otherwise than {VERSION} does)" if other else ""
+    found = []
+    for name, rebuilt in tables.items():
+        try:
+            there = digest_of_file(run.files, name)
+        except StoreError as error:
+            found.append(str(error))
+            continue
+        if there not in ("", rebuilt):
+            found.append(f"{run.folder / name} is not what the records give{why}; 'arena leaderboard' shows that.")
+    return found
+
+
+def _digests(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None) -> dict[str, str]:
+    """Return the digests of the tables that the records give, by file name."""
+    known = verified.tables if verified else None
+    if known is not None and not any(run.files.has_file(name) for name in OUTCOME_FILES if name not in known):
+        return known
+    files = {
+        **leaderboard_files(boards_of(run, ordered_results(run), whole=True), run.info.entrants),
+        **_outcome(run, formats),
+    }
+    tables = {name: f"sha256:{sha256(data).hexdigest()}" for name, data in files.items()}
+    if verified:
+        verified.keep(tables)
+    return tables
+
+
+def _outcome(run: RunFolder, formats: Mapping[str, Format]) -> dict[str, bytes]:
+    """Return the expected outcome files; none if the run has no such files, because computing them takes time."""
+    if not any(run.files.has_file(name) for name in OUTCOME_FILES):
+        return {}
+    try:
+        files = outcome_files(results_of(run, formats))
+    except ArenaError:  # the format rejects the records; arena verify reports that elsewhere
+        return {}
+    return dict.fromkeys(OUTCOME_FILES, b"") | files
+
+
+# Two runs
 
 
 def differences(one: RunFolder, other: RunFolder) -> list[str]:

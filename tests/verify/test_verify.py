@@ -23,7 +23,7 @@ from harness.runs.resume import restore
 from harness.runs.runner import Tournament
 from harness.runs.setup import configure_run
 from harness.runs.store import RUN, RunFolder
-from harness.runs.verify import check_run
+from harness.verify.records import check_run
 from tests.support.cli import arena
 from tests.support.forgery import bent, edit_info, records_of, with_another_ending, write_records
 

@@ -22,12 +22,23 @@ from harness.core.errors import StoreError, UsageError
 from harness.core.files import Folder, cannot_read, cannot_write, write_whole
 from harness.plugins.discovery import shown
 from harness.runs.reader import GAMES, UNREADABLE
-from harness.runs.store import LOCK, LOGS, MAX_LOCK_BYTES, NOTES, RUN, RunFolder, digest_of_file, lock, refuse_era
+from harness.runs.store import (
+    LOCK,
+    LOGS,
+    MAX_LOCK_BYTES,
+    NOTES,
+    RUN,
+    SIGNATURE,
+    RunFolder,
+    digest_of_file,
+    lock,
+    now,
+    refuse_era,
+)
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-SIGNATURE = "signature.json"
 KIND = "ed25519:"
 """Prefix of a public key in text form, so that it is not mistaken for other base64 data."""
 KEY_SIZE = 32
@@ -146,8 +157,8 @@ def public_key(path: Path) -> str:
     return _public_text(_load(path))
 
 
-def sign_run(run: RunFolder, path: Path, when: str) -> Signature:
-    """Sign a complete run with the private key in this file; write and return the signature.
+def sign_run(run: RunFolder, key_file: str | Path | None = None) -> Signature:
+    """Sign a complete run with the private key in this file, by default the user's; write and return the signature.
 
     The content on disk is signed. Raise UsageError if the run is not complete, and StoreError if its records are not
     those that it was finished with.
@@ -160,12 +171,12 @@ def sign_run(run: RunFolder, path: Path, when: str) -> Signature:
             pass  # reading checks every line, and raises an error for one that was changed
         if run.info.records != run.digest():
             raise StoreError(f"{run.folder} does not hold the records it was finished with: arena verify says more.")
-        return sign_folder(signable_run(run), path, when)
+        return sign_folder(signable_run(run), key_file)
 
 
-def sign_folder(what: Signable, path: Path, when: str) -> Signature:
-    """Sign a folder with the private key in the file `path`; write and return the signature. The caller locks it."""
-    key, parts = _load(path), what.digests()
+def sign_folder(what: Signable, key_file: str | Path | None) -> Signature:
+    """Sign a folder as `sign_run` does; the caller locks it."""
+    key, parts, when = _load(Path(key_file) if key_file else default_key()), what.digests(), now()
     signature = key.sign(signed_text(what.kind, parts, when))
     signed = Signature(_public_text(key), when, b64encode(signature).decode(), parts)
     write_whole(what.files, SIGNATURE, msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
@@ -225,6 +236,11 @@ def _is_lock(folder: Folder, name: str) -> bool:
         return not (text := folder.read(name, MAX_LOCK_BYTES)) or text.isdigit()
     except OSError:
         return False
+
+
+def check_run_signature(run: RunFolder, trusted: Iterable[str]) -> SignatureFinding:
+    """Check the signature of a run; `trusted` are public keys, or files with them."""
+    return check_signature(signable_run(run), trusted_keys(trusted))
 
 
 def check_signature(what: Signable, trusted: Collection[str] = ()) -> SignatureFinding:

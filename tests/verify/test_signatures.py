@@ -16,9 +16,9 @@ import harness
 from harness.core.files import Folder
 from harness.runs.reader import GAMES
 from harness.runs.store import digest_of_file
-from tests.cli.test_verify import FOLDER, NOTING, play, swap_in
 from tests.support.cli import arena
 from tests.support.forgery import edit_info, records_of, write_records
+from tests.verify.test_verify import FOLDER, NOTING, play, swap_in
 
 
 @pytest.fixture

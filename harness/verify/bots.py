@@ -14,12 +14,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from harness.ask.decisions import AskedDecision, ask_again
 from harness.core.errors import ArenaError, ReplayError
 from harness.core.game import Game
 from harness.core.options import BotLimits
 from harness.core.records import Fault, GameRecord
 from harness.executors.base import Job, Roster, choose_executor, isolated
-from harness.match.ask import AskedDecision, ask_again
 from harness.match.person import PERSON
 from harness.match.replay import HUMAN, positions
 from harness.plugins.discovery import shown

@@ -1,4 +1,4 @@
-"""The `arena verify` command."""
+"""The commands `arena verify` and `arena sign`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 from harness.cli.options import (
     RUN,
     check_bot_options,
+    key_file_option,
     load_plugins,
     make_ready,
     note,
@@ -23,13 +24,12 @@ from harness.cli.options import (
     verify_options,
 )
 from harness.core.errors import printable
-from harness.output.outcome import stale_tables
-from harness.output.progress import at_terminal, shown_work
-from harness.plugins.registry import Registry
-from harness.runs.signing import SignatureFinding, check_signature, signable_run, trusted_keys
+from harness.core.records import Isolation
 from harness.runs.store import RunFolder
-from harness.runs.verify import MAX_MISSING, Findings, check_run, differences
-from harness.runs.verify_bots import BotFindings, check_bots
+from harness.verify import signing
+from harness.verify.bots import BotFindings
+from harness.verify.records import MAX_MISSING, Findings, differences, verify_run
+from harness.verify.signing import SignatureFinding, check_signature, signable_run, trusted_keys
 
 SHOWN = 20
 
@@ -43,7 +43,7 @@ def command(
     runs: tuple[str, ...],
     sample: int | None,
     ask_bots: bool,
-    isolate: str | None,
+    isolate: Isolation | None,
     workers: int | None,
     keys: tuple[str, ...],
     as_json: bool,
@@ -67,11 +67,11 @@ def command(
     if ask_bots:
         make_ready(workers, None)  # before plugins are loaded
     # Isolated by default, whatever the run did: the run and its bots may be untrusted.
-    registry = load_plugins(isolate=isolate or "on") if ask_bots else load_plugins()  # type: ignore[arg-type]  # click has checked
+    registry = load_plugins(isolate=isolate or "on") if ask_bots else load_plugins()
     opened = [open_folder(results, name) for name in runs]
     checked = []
     for run in opened:
-        found = _check(run, registry, sample, ask_bots, isolate or "on", workers)
+        found = verify_run(run, registry, sample, ask_bots, isolate or "on", workers, quiet=False)
         signed = check_signature(signable_run(run), trusted)
         note_warnings(run.warnings)
         checked.append(_data(run, found, signed, bool(trusted)))
@@ -93,19 +93,6 @@ def command(
         show(json.dumps(checked, indent=2))
     if not all(data["fine"] for data in checked):
         click.get_current_context().exit(1)
-
-
-def _check(
-    run: RunFolder, registry: Registry, sample: int | None, bots: bool, isolate: str, workers: int | None
-) -> Findings:
-    with shown_work():
-        found = check_run(run, registry, sample)
-        found.problems += stale_tables(run, registry.formats, found.verified)
-    if not bots:
-        return found
-    with at_terminal("asked again", found.replayed, False, workers) as (stop, progress):
-        found.bots = check_bots(run, registry, isolate, workers, found.every, found.broken, stop, progress.step)
-    return found
 
 
 def _show(run: RunFolder, found: Findings, signed: SignatureFinding) -> None:
@@ -181,3 +168,47 @@ def _list(problems: list[str]) -> None:
         say(f"  {printable(problem)}")
     if len(problems) > SHOWN:
         say(f"  and {len(problems) - SHOWN} more")
+
+
+@click.command("sign")
+@click.argument("run", type=RUN, required=False)
+@key_file_option
+@click.option("--new-key", is_flag=True, help="Make a key, and print the public one.")
+@click.option("--show-key", is_flag=True, help="Print the public key: what others check your runs with.")
+@click.option("--json", "as_json", is_flag=True, help="Print key and signature as JSON.")
+@results_option
+def sign_command(
+    run: str | None, key: Path | None, new_key: bool, show_key: bool, as_json: bool, results: Path
+) -> None:
+    """Sign a RUN with an Ed25519 key: its run.json and every record.
+
+    Create a key once, publish its public part, and sign the runs that you publish. The signature is a file in the run's
+    folder, which 'arena verify' checks. Needs pip install 'arena-harness[sign]'.
+
+    \b
+    arena sign --new-key
+    arena sign my-run
+    arena verify my-run --key ed25519:l3XyR...
+    """
+    file = key or signing.default_key()
+    if new_key + show_key + (run is not None) != 1:
+        raise click.UsageError("Name one run to sign, or ask for --new-key or --show-key.")
+    if run is not None:
+        folder = open_folder(results, run)
+        signed = signing.sign_run(folder, file)
+        report_signature("run", folder.folder, signed, f"arena verify {folder.folder} --key {signed.key}", as_json)
+        return
+    public = signing.new_key(file) if new_key else signing.public_key(file)
+    show(json.dumps({"key": public, "file": str(file)}, indent=2) if as_json else public)
+    if new_key:
+        note(f"Your key is in {file}: keep it to yourself. The line above is for everybody.")
+
+
+def report_signature(kind: str, folder: Path, signed: signing.Signature, check: str, as_json: bool) -> None:
+    """Print who has signed a run or a league, and what to type to check that."""
+    if as_json:
+        data = {"key": signed.key, "signed": signed.signed, "signature": signed.signature}
+        show(json.dumps({kind: str(folder), **data}, indent=2))
+    else:
+        show(f"{folder}: signed by {signed.key}.")
+        note(f"Anybody can check it: {check}")

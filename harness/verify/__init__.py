@@ -1,0 +1,1 @@
+"""Check and sign runs: arena verify, arena sign, Run.verify, Run.sign."""
