@@ -226,6 +226,7 @@ const showChoices = () => {
   }
   const others = legal.filter((action) => !drawn.has(action));
   part("asked").textContent = table.over ? "" : `Your turn: ${table.phase}`;
+  part("kinds").textContent = table.kinds.length > 3 ? "" : table.kinds.join(" ");
   part("on-board").hidden = !drawn.size;
   part("choices").replaceChildren(...others.map(button));
   part("all-choices").hidden = !drawn.size;
