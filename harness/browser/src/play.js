@@ -50,7 +50,7 @@ const chosenGame = () => {
 };
 
 /** @param {GameInfo} game @param {BotInfo} bot */
-const strengthOf = (game, bot) => strengths[game.title]?.[bot.name] || (bot.name === "random" ? "plays at random" : bot.quick ? "" : "searches, takes its time");
+const strengthOf = (game, bot) => strengths[game.name]?.[bot.name] || (bot.name === "random" ? "plays at random" : bot.quick ? "" : "searches, takes its time");
 
 /**
  * Places and skills in the newest run of each game.
@@ -60,8 +60,8 @@ const strengthsIn = (runs) => {
   /** @type {Record<string, Record<string, string>>} */
   const found = {};
   for (const run of runs) {
-    for (const [title, rows] of Object.entries(run.boards)) {
-      found[title] ||= Object.fromEntries(rows.map((row) => [row.bot, `place ${row.place} of ${rows.length}${row.skill === null ? "" : `, skill ${row.skill.toFixed(1)}`}`]));
+    for (const [game, rows] of Object.entries(run.boards)) {
+      found[game] ||= Object.fromEntries(rows.map((row) => [row.bot, `place ${row.place} of ${rows.length}${row.skill === null ? "" : `, skill ${row.skill.toFixed(1)}`}`]));
     }
   }
   return found;
