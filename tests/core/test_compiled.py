@@ -26,7 +26,7 @@ from harness.plugins.registry import load
 from tests.support.cli import arena
 
 HERE = Path(__file__).parents[2]
-SPOILED = {"Struct", "dataclass", "NamedTuple", "Enum", "IntEnum", "StrEnum", "Flag"}
+SPOILED = {"ABC", "Struct", "dataclass", "NamedTuple", "Enum", "IntEnum", "StrEnum", "Flag"}
 SUFFIX = EXTENSION_SUFFIXES[0]
 
 
