@@ -99,6 +99,7 @@ MAX_SEATS: Final = 64
 """Seats at a table of any game."""
 # Limits for what a file of other people may say: larger figures would overflow in sums and in named luck.
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Times = tuple[Annotated[float, Meta(ge=-1e9, le=1e9)], ...]
 """Seconds by seat."""
 
@@ -116,7 +117,7 @@ class GameRecord(Struct, frozen=True, gc=False):
     game: str
     rules: str
     options: dict[str, Value]
-    seed: Int64
+    seed: Seed
     seats: Annotated[tuple[str, ...], Meta(max_length=MAX_SEATS)]
     scores: tuple[Int64, ...]
     ranks: tuple[int, ...]
@@ -179,6 +180,19 @@ def belongs_to(record: GameRecord, spec: MatchSpec) -> bool:
         and record.round == spec.round
         and record.table == spec.table
     )
+
+
+def fits_seats(record: GameRecord) -> bool:
+    """Return whether everything that is given by seat is there for each seat, and for no other, and a seat is first."""
+    seats = len(record.seats)
+    if not len(record.scores) == len(record.ranks) == len(record.decisions) == seats > 0:
+        return False
+    if min(record.ranks) != 1 or max(record.ranks) > seats:
+        return False
+    for times in (record.time, record.slowest, record.cpu):
+        if times and len(times) != seats:
+            return False
+    return not record.faults or all(0 <= fault.seat < seats for fault in record.faults)
 
 
 def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:
