@@ -22,7 +22,7 @@ from harness.comparison.sampling_units import (
     unit_values,
 )
 from harness.core.records import GameRecord
-from harness.ratings.anytime import (
+from harness.ratings.betting import (
     MIXTURE_WEIGHTS,
     WIDE_MIXTURE_WEIGHTS,
     ConfidenceSequence,
@@ -92,7 +92,7 @@ class SequentialTest:
     """The answer to a comparison, from the matches played so far.
 
     It may be read after every unit, and whether to continue may depend on everything seen so far: wealth is a
-    nonnegative martingale, see ratings/anytime.py. So a comparison that was stopped, or has reached its last match, can
+    nonnegative martingale, see ratings/betting.py. So a comparison that was stopped, or has reached its last match, can
     be continued with more of the same sequence.
 
     It stops when one half is refuted, or everything outside of the margin. "Better" and "worse" have an error of 2.5%

@@ -17,11 +17,11 @@ from harness.executors.base import Executor, Played, Roster
 from harness.executors.serial import SerialExecutor
 from harness.output import progress
 from harness.runs import monitor
-from harness.runs.monitor import TimeEstimate, estimate_time
+from harness.runs.planning import TimeEstimate, deals_for_matches, estimate_time
 from harness.runs.request import RunRequest
 from harness.runs.runner import Tournament
 from harness.runs.scheduler import ScheduleDiff, in_play_order, play_matches, simulated_record
-from harness.runs.setup import create_run, deals_for_matches, installed, prepare
+from harness.runs.setup import create_run, installed, prepare
 from tests.formats.support import game, of_games, plan, scheduled
 from tests.support.cli import arena
 
