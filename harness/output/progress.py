@@ -342,7 +342,7 @@ def at_terminal(
     """
     if isinstance(ahead, Schedule):
         # Without a progress line nothing asks for the time left, for which the seats of each bot are counted.
-        ahead = Workload(ahead.count()) if quiet else Workload.of(ahead)
+        ahead = Workload(ahead.count()) if quiet else Workload.of_schedule(ahead)
     here = workers == 0 or not hasattr(os, "fork")
     with (
         StopSignal(softly) as stop,

@@ -62,7 +62,7 @@ class Workload:
     """Whether the total is estimated while the run is played."""
 
     @classmethod
-    def of(cls, schedule: Schedule) -> Workload:
+    def of_schedule(cls, schedule: Schedule) -> Workload:
         """Return the workload of a schedule."""
         plan, chosen, matches = schedule.plan, schedule.format, schedule.counts()
         total = sum(matches.values()) if len(matches) == len(plan.games) else None

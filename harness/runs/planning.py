@@ -142,7 +142,7 @@ def estimate_time(
 
     `step` is called after each. Raise KeyboardInterrupt if the executor should stop.
     """
-    workload = Workload.of(schedule)
+    workload = Workload.of_schedule(schedule)
     if workload.total is None:  # results decide when it ends: one match of each bot
         matches = {game.name: len(game.entrants) / game.players for game in schedule.plan.games}
         workload = Workload(matches=matches, seats=dict.fromkeys(workload.seats, 1.0))
