@@ -43,7 +43,7 @@ def hot_modules():
         sys.exit(f"ARENA_COMPILE=1 needs mypyc: pip install '{COMPILER}', or build without --no-build-isolation.")
     os.chdir(HERE)
     group = ABOUT["LIBRARY"].removesuffix("__mypyc")
-    return mypycify([*CHECKS, *ABOUT["MODULES"]], opt_level="3", debug_level="0", group_name=group)
+    return mypycify([*CHECKS, *ABOUT["hot_modules"]()], opt_level="3", debug_level="0", group_name=group)
 
 
 wanted = os.environ.get("ARENA_COMPILE", "0").lower() not in ("", "0", "no", "false")

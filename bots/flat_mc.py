@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mypy_extensions import mypyc_attr
+
 from bots.search.base import OPTIONS, SearchBot
 from bots.search.race import NEVER
-from harness import Action, View, mypyc_attr
+from harness import Action, View
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

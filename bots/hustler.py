@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mypy_extensions import mypyc_attr
+
 from bots.tycoon import LONG, MEMBER, REMEMBERED, Board, Ladder, Tycoon, card_worth, foundings, servings
 from engines.x_pasch import Found, Move, Place, Reroll, XPaschView
-from harness import Action, mypyc_attr
+from harness import Action
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
 from bots.search.base import OPTIONS, SearchBot
 from bots.search.knowledge import public_part
 from bots.search.rewards import Rewards
 from bots.search.tree import Step, Tree
-from harness import Action, Option, State, View, mypyc_attr
+from harness import Action, Option, State, View
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mypy_extensions import mypyc_attr
+
 from engines.gnadenlos import SKILL, Buy, GnadenlosView, Hire, Lay, Steal
-from harness import Action, Bot, mypyc_attr
+from harness import Action, Bot
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from functools import cache
 from math import fsum
 
+from mypy_extensions import mypyc_attr
+
 from engines.el_paso import SITES, Carry, Draw, ElPaso, ElPasoView, Leave, Play, Site, Stay
-from harness import Action, Bot, mypyc_attr
+from harness import Action, Bot
 
 NEEDED = {Site.SALOON: "six", Site.CATTLE: "brand"}  # EP-15
 

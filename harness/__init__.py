@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         words,
     )
     from harness.core.bot import Bot, DecisionNotes
-    from harness.core.compiled import mypyc_attr
     from harness.core.errors import ArenaError, BadComponents, BadOption, IllegalAction, UsageError
     from harness.core.game import NOBODY, SEAT_NAMES, Game, State
     from harness.core.plan import (
@@ -71,7 +70,6 @@ _HOME = {
     "core.action": "Action EncodingPart Number PerSeat Seat View ahead_of compare_to_others read_components "
     "read_data_file words",
     "core.bot": "Bot DecisionNotes",
-    "core.compiled": "mypyc_attr",
     "core.errors": "ArenaError BadComponents BadOption IllegalAction UsageError",
     "core.game": "Game NOBODY SEAT_NAMES State",
     "core.plan": "BracketEntry BracketRound DuplicateSet Format GamePlan OpenRound Outcome Plan ResultTracker Rounds",
@@ -98,7 +96,7 @@ __all__ = [
     "Number", "OpenRound", "Option", "Outcome", "PerSeat", "Plan", "Position", "RecordedFault", "ResultTracker",
     "Rounds", "Run", "RunRequest", "RunStatus", "Seat", "State", "Table", "UsageError", "Value", "View", "__version__",
     "ahead_of", "analyse", "bot_named", "compare", "compare_to_others", "encoding_of", "export_run", "hookimpl",
-    "mypyc_attr", "new_league", "open_league", "open_run", "play_match", "ranks_of", "read_components",
+    "new_league", "open_league", "open_run", "play_match", "ranks_of", "read_components",
     "read_data_file", "step_match", "tournament", "valuer_of", "words",
 ]  # fmt: skip
 

@@ -9,13 +9,15 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any, ClassVar
 
+from mypy_extensions import mypyc_attr
+
 from bots.search.guide import Guide
 from bots.search.judge import Judge, ScoreJudge, ValueJudge
 from bots.search.mast import Mast
 from bots.search.playout import Playout
 from bots.search.race import Race
 from bots.search.rewards import REWARDS, Rewards
-from harness import Action, Bot, Option, State, View, bot_named, mypyc_attr
+from harness import Action, Bot, Option, State, View, bot_named
 
 OPTIONS = (
     Option("iterations", 200, "imagined games a decision", kind="int", minimum=1),

@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
 from bots.search.playout import Playout
-from harness import Action, Bot, Game, IllegalAction, State, View, mypyc_attr
+from harness import Action, Bot, Game, IllegalAction, State, View
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
 from bots.search.rewards import REWARDS, Rewards, by_rank
-from harness import Game, State, mypyc_attr, valuer_of
+from harness import Game, State, valuer_of
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

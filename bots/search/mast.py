@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
 from bots.search.playout import Made, Playout
 from bots.search.rewards import Rewards
-from harness import Action, State, mypyc_attr
+from harness import Action, State
 
 FAINT = 0.1
 """Weight of an outcome at the next decision."""

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
 from bots.search.rewards import Rewards
-from harness import Action, State, mypyc_attr
+from harness import Action, State
 
 Made = list[tuple[int, Action]]
 """Decisions as they were made: seat and action."""

@@ -10,6 +10,7 @@ from math import ceil, log
 from random import Random
 
 import msgspec
+from mypy_extensions import mypyc_attr
 
 from engines.el_paso import event_text, text
 from engines.el_paso.components import MAX_PLAYERS, SITES, TITLE, Edition, load
@@ -20,7 +21,7 @@ from engines.el_paso.state import ElPasoState
 from engines.el_paso.table import ElPasoActions
 from engines.el_paso.values import BySite
 from engines.el_paso.view import ElPasoView
-from harness import SEAT_NAMES, Chance, EncodingPart, Event, Game, Option, mypyc_attr, read_data_file
+from harness import SEAT_NAMES, Chance, EncodingPart, Event, Game, Option, read_data_file
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

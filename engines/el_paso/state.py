@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mypy_extensions import mypyc_attr
+
 from engines.el_paso import leaving, plunder, town
 from engines.el_paso.choices import ask_next
 from engines.el_paso.values import BySite, Values
 from engines.el_paso.view import ElPasoView
-from harness import NOBODY, Action, Chance, Event, State, mypyc_attr
+from harness import NOBODY, Action, Chance, Event, State
 
 if TYPE_CHECKING:
     from engines.el_paso.game import ElPaso

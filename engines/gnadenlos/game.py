@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 import msgspec
+from mypy_extensions import mypyc_attr
 
 from engines.gnadenlos import event_text, text
 from engines.gnadenlos.actions import MAX_BID_IOUS, MAX_FAME_GOLD, MAX_LAST_FAME_GOLD
@@ -22,7 +23,7 @@ from engines.gnadenlos.imagine import imagine
 from engines.gnadenlos.state import MAX_CREW_TO_HIRE, MAX_TURNS, GnadenlosState
 from engines.gnadenlos.table import GnadenlosActions
 from engines.gnadenlos.view import GnadenlosView, Ious
-from harness import SEAT_NAMES, Chance, EncodingPart, Event, Game, Option, mypyc_attr, read_data_file
+from harness import SEAT_NAMES, Chance, EncodingPart, Event, Game, Option, read_data_file
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

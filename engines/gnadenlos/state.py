@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from mypy_extensions import mypyc_attr
+
 from engines.gnadenlos import events, hiring, market, payday, setup
 from engines.gnadenlos.bags import put
 from engines.gnadenlos.cards import Adventurer, EventCard
 from engines.gnadenlos.choices import choices
 from engines.gnadenlos.view import Cards, GnadenlosView, Ious, KnownCards, KnownIous, Theft
-from harness import NOBODY, Action, Chance, Event, State, mypyc_attr
+from harness import NOBODY, Action, Chance, Event, State
 
 if TYPE_CHECKING:
     from engines.gnadenlos.game import Gnadenlos

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 import msgspec
+from mypy_extensions import mypyc_attr
 
 from engines.x_pasch import event_text, text
 from engines.x_pasch.components import MAX_PLAYERS, MAX_TARGET, TITLE, load
@@ -18,7 +19,7 @@ from engines.x_pasch.imagine import imagine
 from engines.x_pasch.state import ROUNDS, XPaschState
 from engines.x_pasch.tables import Tables
 from engines.x_pasch.view import XPaschView
-from harness import SEAT_NAMES, Chance, EncodingPart, Event, Game, Option, mypyc_attr, read_data_file
+from harness import SEAT_NAMES, Chance, EncodingPart, Event, Game, Option, read_data_file
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

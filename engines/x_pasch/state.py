@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mypy_extensions import mypyc_attr
+
 from engines.x_pasch import cards, uses
 from engines.x_pasch.boards import leader, lowest_alone, replaced
 from engines.x_pasch.choices import FOUND, STAGES, reroll, swap, use_dice
 from engines.x_pasch.dice import DICE, Dice
 from engines.x_pasch.view import XPaschView
-from harness import NOBODY, Action, Chance, Event, State, mypyc_attr
+from harness import NOBODY, Action, Chance, Event, State
 
 if TYPE_CHECKING:
     from engines.x_pasch.game import XPasch

@@ -16,6 +16,7 @@ from harness.cli.options import BOT, GAME, load_plugins, note
 from harness.core.errors import UsageError
 from harness.core.table import Table, columns
 from harness.output.tables import grid_text
+from harness.report import require_libraries
 
 # Functions import what they measure: shell completion and `arena bench --help` load this file, and must not wait for
 # engines and executors (0.3 s).
@@ -262,11 +263,9 @@ def command(**given: Any) -> None:
         return show_start(asked.as_json)
     from harness.bench.engine import measure, measure_bot, measure_costs
     from harness.bench.executors import measure_executors
-    from harness.bench.timing import DEFAULT_PAIRS, OUR_LOOP, SpeedPlan, count_instructions, valgrind_command
+    from harness.bench.timing import DEFAULT_PAIRS, OUR_LOOP, SpeedPlan, count_instructions
     from harness.core.compiled import build_form
 
-    if asked.instructions:
-        valgrind_command()  # fail before the measurements, not after them
     registry, seconds = load_plugins(), asked.seconds
     tables = {name: _seats(registry.game(name), asked.players) for name in asked.games or sorted(registry.games)}
     if asked.records or asked.nodes:
@@ -324,7 +323,13 @@ def _measure_nodes(asked: SimpleNamespace, registry: Registry, tables: Mapping[s
 
 
 def _check_combination(asked: SimpleNamespace) -> None:
-    """Raise UsageError for measurements that do not combine."""
+    """Raise UsageError for measurements that do not combine, or need what is not installed."""
+    if asked.instructions:
+        from harness.bench.timing import valgrind_command  # as in `command`: other commands must not load it
+
+        valgrind_command()
+    if asked.records and not asked.entrants:
+        require_libraries()
     bots, counts, records = asked.bots or asked.workers, asked.instructions, asked.records or asked.nodes
     compares = asked.pythons or asked.peers or asked.shares
     others = bots or counts or records or compares or asked.costs or asked.players or asked.repeat

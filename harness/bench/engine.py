@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
+from dataclasses import replace
+from functools import partial, wraps
 from random import Random
 from statistics import median
 from time import perf_counter, process_time
@@ -270,17 +271,41 @@ def _observe_cost(game: Game[Any], players: int, seconds: float) -> float:
     return max(0.0, MICRO * longer / max(1, sum(decisions.values())))
 
 
-# Speed of a bot: decisions a second of its own time, at a table of random bots.
+# Speed of a bot: decisions a second of processor time, at a table of random bots.
 
 
 def measure_bot(entrant: Entrant, game: Game[Any], players: int, seconds: float) -> float:
     """Return the decisions a second of a bot in seat 0; at least one match is played."""
-    seats = [entrant, *[UNIFORM] * (players - 1)]
-    began, decisions, spent, number = perf_counter(), 0, 0.0, 0
+    spent = [0.0]
+    timed = replace(entrant, bot=_timed(entrant.bot, spent)) if isinstance(entrant.bot, type) else entrant
+    seats = [timed, *[UNIFORM] * (players - 1)]
+    names = tuple(each.name for each in seats)
+    began, decisions, number = perf_counter(), 0, 0
     while not number or perf_counter() - began < seconds:
         number += 1
-        names = tuple(each.name for each in seats)
         record = play(MatchSpec.single(f"bench-{number}", game.name, {}, number, names), game, seats)
         decisions += record.decisions[0]
-        spent += record.time[0]
-    return decisions / spent if spent else 0.0
+        if timed is entrant:  # a bot in a separate process: by the clock if its processor time is not known
+            spent[0] += (record.cpu or record.time)[0]
+    return decisions / spent[0] if spent[0] else 0.0
+
+
+def _timed(cls: type[Bot], spent: list[float]) -> type[Bot]:
+    """Return the same bot, which adds the processor time of its methods to `spent`."""
+
+    def timed(name: str) -> Callable[..., Any]:
+        method = getattr(cls, name)
+
+        @wraps(method)
+        def call(*given: Any) -> Any:
+            began = process_time()
+            try:
+                return method(*given)
+            finally:
+                spent[0] += process_time() - began
+
+        return call
+
+    # Only its own methods: a bot that observes nothing is not given events.
+    own = [name for name in ("start", "observe", "choose", "finish") if getattr(cls, name) is not getattr(Bot, name)]
+    return type(cls.__name__, (cls,), {name: timed(name) for name in own})

@@ -23,7 +23,7 @@ from harness.browser.workshop import BrokenBot, Trial, example, explain, house_b
 from harness.core.action import View
 from harness.core.errors import ArenaError, PluginError, UsageError
 from harness.core.options import MAX_DEALS
-from harness.core.records import GameRecord
+from harness.core.records import GameRecord, fits_seats
 from harness.match.replay import HUMAN, verify
 from harness.plugins.registry import Registry, load
 
@@ -134,6 +134,8 @@ class Page:
             record = msgspec.json.decode(text, type=GameRecord)
         except msgspec.MsgspecError as error:
             return {"true": False, "why": f"This is not a record: {error}."}
+        if not fits_seats(record):
+            return {"true": False, "why": "This is not a record: it does not fit its seats."}
         about = {"id": record.id, "game": record.game, "seats": record.seats, "scores": record.scores}
         if record.game not in self.registry.games:
             return {**about, "true": None, "why": f"The game {record.game} is not part of this site."}

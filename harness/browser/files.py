@@ -167,9 +167,13 @@ def bot_sources(registry: Registry, typed: Iterable[str]) -> dict[str, dict[str,
     for each in typed:
         for entrant in registry.entrants([each]):
             main = Path(entrant.ref.place).name
-            sources = sources_of(entrant.ref.place)
+            # As if it were untrusted: what a link outside of its folder leads to must not reach a web site.
+            sources = sources_of(entrant.ref.place, untrusted=True)
             ordered = sorted(sources, key=lambda name: name != main)
-            found[entrant.name] = {name: sources[name].decode() for name in ordered}
+            try:
+                found[entrant.name] = {name: sources[name].decode() for name in ordered}
+            except UnicodeDecodeError as error:
+                raise UsageError(f"A source of {each} cannot be published: it is not UTF-8 ({error}).") from error
     return found
 
 
@@ -195,7 +199,7 @@ def page_files(
     shared = files("harness.report") / "assets"
     yield from ((name, (shared / name).read_bytes()) for name in ("style.css", "viewer.css", "drawing.js"))
     packed = plugin_wheels(registry, [name for name in with_source if not name.endswith(".py")])
-    wheels = dict([arena_wheel(), *wheels_for(["pluggy"]).items(), *packed.items()])
+    wheels = dict([arena_wheel(), *wheels_for(["mypy_extensions", "pluggy"]).items(), *packed.items()])
     wheels[runtime.msgspec.name] = runtime.msgspec.read_bytes()
     sizes = {}
     for name in RUNTIME:

@@ -8,7 +8,9 @@ from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import TCPServer
 from tempfile import TemporaryDirectory
+from typing import BinaryIO
 from urllib.parse import quote
 
 from harness.browser.files import find_runtime, write_page
@@ -18,6 +20,16 @@ from harness.plugins.registry import Registry
 
 class PageHandler(SimpleHTTPRequestHandler):
     """Serves the files of one folder, without a line on the terminal for each."""
+
+    def send_head(self) -> BinaryIO | None:
+        """Answer only requests for this machine. Otherwise a web page whose name leads here could read the files, and
+        with them the sources of installed bots."""
+        assert isinstance(self.server, TCPServer)
+        port = self.server.server_address[1]
+        if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
+            self.send_error(400)
+            return None
+        return super().send_head()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is that of the base class
         """Print nothing."""

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 from harness.cli.options import note, show
 from harness.core.compiled import build_form, stale_modules
 from harness.core.table import Table, columns
-from harness.executors.base import load_cluster
+from harness.executors.base import default_workers, load_cluster
 from harness.isolation.doctor import probe
 from harness.output.tables import grid_text
 from harness.output.text import WIDTH
@@ -28,6 +28,11 @@ COUNTED = {
     "has a single process, and the kernel enforces its limit",
     "arena": ", which Arena checks every 25 ms, because there is no cgroup v2 to use",
 }
+
+WORKERS = (
+    "Workers: {workers} by default, one for each core. Bots that wait for a network or a GPU leave the cores idle: "
+    "try --workers with 4 to 8 for each core."
+)
 
 
 @click.command("doctor")
@@ -73,6 +78,7 @@ def command(cluster: str | None, as_json: bool) -> None:
                 _show_wrapped(f"got through: {_listed(guarantee.through)}", "       ")
         _show_wrapped(_advice(kept))
         show(f"Arena itself: {build_form()}.")
+        _show_wrapped(WORKERS.format(workers=default_workers()))
         for module in old:
             show(f"  {module} was compiled from another source: what runs is not what is written.")
         if old:

@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from stat import S_IFREG
 from typing import NamedTuple
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from harness.core.compiled import LIBRARY, library_path
 from harness.core.errors import UsageError
@@ -40,6 +40,7 @@ PURE = "py3-none-any"
 
 _INSTALLATION_FILES = ("RECORD", "WHEEL", "INSTALLER", "REQUESTED", "direct_url.json", "RECORD.jws", "RECORD.p7s")
 """Files of a .dist-info folder that describe this installation, or are written again."""
+_READ_BYTES = 1 << 16
 _BINARY_MAGIC = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 """First bytes of binaries: Linux, Windows, macOS for one and for several architectures."""
 
@@ -198,8 +199,11 @@ def unpack_wheels(wheels: Mapping[str, bytes], home: Path) -> Path:
             raise UnfitWheel(f"{wheel} and another wheel disagree on {min(differing)}: they cannot be sent together.")
         files |= inside
         runnable |= programs
-    home.mkdir(parents=True, exist_ok=True)
-    return write_once(home / total.hexdigest()[:16], files, runnable)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        return write_once(home / total.hexdigest()[:16], files, runnable)
+    except OSError as error:  # a name that is too long, a file and a folder of the same name, a full disk
+        raise UnfitWheel(f"{', '.join(sorted(wheels))} cannot be unpacked: {error.strerror or error}.") from error
 
 
 def import_first(folder: Path) -> None:
@@ -241,7 +245,7 @@ def _checked(wheel: str, content: bytes) -> tuple[dict[str, bytes], set[str]]:
         with ZipFile(BytesIO(content)) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             _check_size(wheel, entries)
-            files = {entry.filename: archive.read(entry) for entry in entries}
+            files = {entry.filename: _read_entry(archive, entry) for entry in entries}
         [record] = [path for path in files if re.fullmatch(r"[^/]+\.dist-info/RECORD", path)]
         said = {row[0]: row[1] for row in csv.reader(files[record].decode().splitlines()) if row[0] != record}
         tags = message_from_bytes(files[record.removesuffix("RECORD") + "WHEEL"]).get_all("Tag", [])
@@ -266,9 +270,17 @@ def _checked(wheel: str, content: bytes) -> tuple[dict[str, bytes], set[str]]:
 
 def _check_size(wheel: str, entries: Sequence[ZipInfo]) -> None:
     """Raise UnfitWheel if a wheel would fill the memory: a small archive may unpack to any size."""
-    # What is read of an entry is at most the size that it declares.
+    if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in entries):
+        # For other methods Python has no limit on what it unpacks at once.
+        raise UnfitWheel(f"{wheel} is compressed in a way that wheels are not. Send it again.")
     if sum(entry.file_size for entry in entries) > MAX_DATA_BYTES:
         raise UnfitWheel(f"{wheel} would unpack to more than {MAX_DATA_BYTES:,} bytes.")
+
+
+def _read_entry(archive: ZipFile, entry: ZipInfo) -> bytes:
+    """Return a file of an archive, and unpack no more than the size that it declares: the size may be a lie."""
+    with archive.open(entry) as file:
+        return b"".join(iter(lambda: file.read(_READ_BYTES), b""))
 
 
 def _stays_inside(path: str) -> bool:

@@ -27,6 +27,9 @@ from harness.core.records import Option
 RUN_FILE = "run.json"
 OWN_NAME = re.compile(r"[^\s:,=/\\]+=")
 """Prefix that gives a bot another name: `v2=`."""
+PLAIN = re.compile(r"(?!-)[\w.,:=/@%+~-]+")
+"""Texts that no shell acts on. Names of runs, of their bots and of files may come from other people, and a shell may
+insert them as they are: `x$(command)` would be executed with the line."""
 
 Items = list[CompletionItem]
 
@@ -89,7 +92,8 @@ def entrants(ctx: click.Context, incomplete: str) -> Items:
 
 def _starting(incomplete: str, texts: Mapping[str, str]) -> Items:
     """Return the texts that begin with the incomplete one, with their help."""
-    return [CompletionItem(text, help=about or None) for text, about in texts.items() if text.startswith(incomplete)]
+    fitting = [text for text in texts if text.startswith(incomplete) and PLAIN.fullmatch(text)]
+    return [CompletionItem(text, help=texts[text] or None) for text in fitting]
 
 
 def _with_options(before: str, typed: str, options: Iterable[Option], installed: InstalledNames) -> Items:
@@ -131,7 +135,8 @@ def _paths_from(typed: str) -> list[str]:
     folder, _, name = typed.rpartition("/")
     parent = f"{folder}/" if folder or typed.startswith("/") else ""
     there = sorted(path.name for path in Path(parent).expanduser().iterdir())
-    return [f"{parent}{each}" for each in there if each.startswith(name) and (name or not each.startswith("."))]
+    found = [each for each in there if each.startswith(name) and (name or not each.startswith("."))]
+    return [f"{parent}{each}" for each in found if PLAIN.fullmatch(each)]
 
 
 # Cache of the names of plugins: users wait for every completion, and loading all plugins takes too long for that.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+from functools import cache
 from hashlib import sha256
 from importlib.machinery import EXTENSION_SUFFIXES
 from inspect import isfunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 # The list of compiled modules, and whether they were compiled from the sources that are here.
 #
@@ -24,8 +26,7 @@ HOT_MODULES = {
     "harness/core": "rng game tree_ensemble",
     "harness/match": "referee",
 }
-MODULES = tuple(f"{folder}/{name}.py" for folder, names in HOT_MODULES.items() for name in names.split())
-"""The hot modules, by profile: rules, luck, referee, search, and the experts that guide it.
+"""The hot modules of each folder, by profile: rules, luck, referee, search, and the experts that guide it.
 
 They define no msgspec structs, dataclasses or named tuples: mypyc silently loses what makes them frozen. Their
 attributes, arguments and constants are typed (`Final`), because only typed values become fast C code. Classes that
@@ -41,18 +42,26 @@ MANIFEST = "harness/core/compiled.json"
 
 ROOT = Path(__file__).parents[2]
 
-TRACEBACK_NAMES = frozenset([*MODULES, *(str(ROOT / module) for module in MODULES)])
-"""File names of the hot modules in tracebacks: relative where they are compiled, absolute where not."""
+
+@cache
+def hot_modules() -> tuple[str, ...]:
+    """Return the paths of the hot modules, relative to the root."""
+    return tuple(f"{folder}/{name}.py" for folder, names in HOT_MODULES.items() for name in names.split())
+
+
+def is_hot(file: str) -> bool:
+    """Return whether a file of a traceback is a hot module: its path is relative if compiled, and absolute if not."""
+    return file.removeprefix(f"{ROOT}{os.sep}").replace(os.sep, "/") in hot_modules()
 
 
 def source_digests(root: Path = ROOT) -> dict[str, str]:
     """Return the current digests of the hot modules' sources."""
-    return {module: sha256((root / module).read_bytes()).hexdigest() for module in MODULES}
+    return {module: sha256((root / module).read_bytes()).hexdigest() for module in hot_modules()}
 
 
 def compiled_modules(root: Path = ROOT) -> list[str]:
     """Return the hot modules that run in compiled form here."""
-    stems = {module: root / module.removesuffix(".py") for module in MODULES}
+    stems = {module: root / module.removesuffix(".py") for module in hot_modules()}
     return [
         module for module, stem in stems.items() if any(Path(f"{stem}{end}").exists() for end in EXTENSION_SUFFIXES)
     ]
@@ -69,9 +78,9 @@ def stale_modules(root: Path = ROOT) -> list[str]:
     try:
         made_from = dict(json.loads((root / MANIFEST).read_text()))
     except (OSError, ValueError, TypeError):
-        return list(MODULES)
+        return list(hot_modules())
     now, there = source_digests(root), set(compiled_modules(root))
-    return [module for module in MODULES if module not in there or made_from.get(module) != now[module]]
+    return [module for module in hot_modules() if module not in there or made_from.get(module) != now[module]]
 
 
 def library_path(root: Path = ROOT) -> Path | None:
@@ -83,23 +92,13 @@ def build_form() -> str:
     """Return "pure Python", "compiled", or the problem with the compiled modules."""
     if library_path() is None and not compiled_modules():
         return "pure Python"
-    old = stale_modules()
-    return (
-        f"compiled, but {len(old)} of {len(MODULES)} modules not from the sources that are here" if old else "compiled"
-    )
+    if old := stale_modules():
+        return f"compiled, but {len(old)} of {len(hot_modules())} modules not from the sources that are here"
+    return "compiled"
 
 
 # Support for classes that may be compiled while plain Python classes inherit from them. This module itself is always
 # interpreted.
-
-
-if TYPE_CHECKING:
-    from mypy_extensions import mypyc_attr as mypyc_attr
-else:
-
-    def mypyc_attr(**_attributes):
-        """Return a decorator that does nothing: only mypyc reads these attributes."""
-        return lambda cls: cls
 
 
 T = TypeVar("T")

@@ -262,14 +262,14 @@ def user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "arena"
 
 
+@dataclass(frozen=True, slots=True)
 class UserCache:
     """Cached files of one kind, in a folder of this user's cache.
 
     What is read here is believed, so a file counts only if no other user may write to it or to its folder.
     """
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    kind: str
 
     @property
     def path(self) -> Path:

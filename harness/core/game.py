@@ -12,9 +12,10 @@ from random import Random
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, cast
 
 import msgspec
+from mypy_extensions import mypyc_attr
 
 from harness.core.action import Action, EncodingPart, View, default_features
-from harness.core.compiled import get_state, mypyc_attr, new_instance
+from harness.core.compiled import get_state, new_instance
 from harness.core.errors import IllegalAction, UsageError
 from harness.core.options import resolve
 from harness.core.records import Event, Option, Value

@@ -146,12 +146,12 @@ class DuplicateSet(NamedTuple):
         """Return the seatings of its matches: every bot sits once in every seat."""
         return [(*self.seating[turn:], *self.seating[:turn]) for turn in range(len(self.seating))]
 
-    def matches(self, game: GamePlan, luck: Chance, index: Iterator[int]) -> Iterator[MatchSpec]:
-        """Yield its matches with their places in the schedule; `luck` is that of the run."""
+    def matches(self, game: GamePlan, luck: Chance, index: Iterator[int]) -> list[MatchSpec]:
+        """Return its matches with their places in the schedule; `luck` is that of the run."""
         name = f"{game.name}-{self.group}.{self.number}"
         seed = luck.derive("deal", game.name, *self.deal)
-        for turn, seats in enumerate(self.rotations(), 1):
-            yield MatchSpec(
+        return [
+            MatchSpec(
                 id=f"{name}.{turn}",
                 index=next(index),
                 set=name,
@@ -162,6 +162,8 @@ class DuplicateSet(NamedTuple):
                 round=self.group,
                 table=self.number,
             )
+            for turn, seats in enumerate(self.rotations(), 1)
+        ]
 
 
 @dataclass(frozen=True, slots=True)

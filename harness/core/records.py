@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
 from typing import Annotated, Final, Generic, Literal, TypeVar
@@ -98,6 +99,7 @@ MAX_SEATS: Final = 64
 """Seats at a table of any game."""
 # Limits for what a file of other people may say: larger figures would overflow in sums and in named luck.
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Times = tuple[Annotated[float, Meta(ge=-1e9, le=1e9)], ...]
 """Seconds by seat."""
 
@@ -115,7 +117,7 @@ class GameRecord(Struct, frozen=True, gc=False):
     game: str
     rules: str
     options: dict[str, Value]
-    seed: Int64
+    seed: Seed
     seats: Annotated[tuple[str, ...], Meta(max_length=MAX_SEATS)]
     scores: tuple[Int64, ...]
     ranks: tuple[int, ...]
@@ -180,6 +182,19 @@ def belongs_to(record: GameRecord, spec: MatchSpec) -> bool:
     )
 
 
+def fits_seats(record: GameRecord) -> bool:
+    """Return whether everything that is given by seat is there for each seat, and for no other, and a seat is first."""
+    seats = len(record.seats)
+    if not len(record.scores) == len(record.ranks) == len(record.decisions) == seats > 0:
+        return False
+    if min(record.ranks) != 1 or max(record.ranks) > seats:
+        return False
+    for times in (record.time, record.slowest, record.cpu):
+        if times and len(times) != seats:
+            return False
+    return not record.faults or all(0 <= fault.seat < seats for fault in record.faults)
+
+
 def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:
     """Return the rank of each seat from the scores alone: 1 is best, equal scores share a rank."""
     best_first = sorted(scores, reverse=True)
@@ -200,16 +215,14 @@ def shares_ahead(ranks: tuple[int, ...]) -> tuple[float, ...]:
 Item = TypeVar("Item")
 
 
+@dataclass(slots=True)
 class ReorderBuffer(Generic[Item]):
     """Puts items that arrive in any order into the order of their places: 0, 1, 2 and so on."""
 
-    __slots__ = ("due", "waiting")
-
-    def __init__(self, due: int = 0, waiting: dict[int, Item] | None = None) -> None:
-        self.due = due
-        """The next place to be passed on."""
-        self.waiting = waiting or {}
-        """Items that arrived before an earlier one, by place; at most about as many as a deal has matches."""
+    due: int = 0
+    """The next place to be passed on."""
+    waiting: dict[int, Item] = field(default_factory=dict)
+    """Items that arrived before an earlier one, by place; at most about as many as a deal has matches."""
 
     def add(self, place: int, item: Item) -> list[Item] | None:
         """Return the items that can be passed on now, in order; None if this place already had an item."""

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from random import Random
 from typing import TypeVar
 
-from harness.core.compiled import mypyc_attr
+from mypy_extensions import mypyc_attr
 
 T = TypeVar("T")
 Part = str | int

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from harness.core.action import Action
-from harness.core.compiled import TRACEBACK_NAMES
+from harness.core.compiled import is_hot
 from harness.core.errors import LINES, printable, safe_repr
 from harness.core.records import Clock, Fault, FaultKind
 
@@ -85,7 +85,7 @@ def detail_of(error: BaseException, ours: str) -> str:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != ours]
         # Frames of compiled modules look different, and records must not depend on that: leave them out, unless there
         # are no others.
-        frames = [f for f in frames if f.filename not in TRACEBACK_NAMES] or frames
+        frames = [f for f in frames if not is_hot(f.filename)] or frames
         lines = [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line or ''}" for f in frames[-MAX_FRAMES:]]
         lines.append(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_CHARS])
         if _bot_folder and isinstance(error, FileNotFoundError):

@@ -35,6 +35,8 @@ class Replay:
                 f"{record.id} was played by version {record.rules} of the rules of {game.title}; "
                 f"version {game.version} is installed."
             )
+        if not game.min_players <= len(record.seats) <= game.max_players:
+            raise ReplayError(f"{record.id} has {len(record.seats)} seats, which {game.title} cannot be played with.")
         self.game, self.record = game, record
         self.log: list[Event] = []
         self.state: State[Any] = game.new(len(record.seats), chance or Chance(record.seed), self.log)

@@ -221,6 +221,8 @@ class FormatResults(Mapping[str, Outcome]):
 
     def __init__(self, outcomes: Mapping[str, Outcome], format_name: str) -> None:
         self._outcomes, self.format = dict(outcomes), format_name
+        self.has_results = any(outcome.has_results for outcome in outcomes.values())
+        """Whether there is more to show than sentences."""
 
     def __getitem__(self, game: str) -> Outcome:
         if game not in self._outcomes:
@@ -237,11 +239,6 @@ class FormatResults(Mapping[str, Outcome]):
         """Return the outcome of one game, or of all."""
         kept = {name: one for name, one in self.items() if game in (None, name)}
         return FormatResults(kept, self.format)
-
-    @property
-    def has_results(self) -> bool:
-        """Whether there is more to show than sentences."""
-        return any(outcome.has_results for outcome in self.values())
 
     def fields(self) -> dict[str, Fields]:
         """Return the outcomes as plain data: game -> standing, note, what is open, tables and bracket."""

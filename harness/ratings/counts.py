@@ -7,7 +7,7 @@ a million matches takes some tens of megabytes.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -262,7 +262,7 @@ class DealCounts:
             found = self._open[seed] = OpenDeal()
         return found
 
-    def strata(self) -> Iterable[Stratum]:
+    def strata(self) -> list[Stratum]:
         """Return all deals, in strata."""
         found = dict(self._strata)
         for deal in self._open.values():
@@ -270,7 +270,7 @@ class DealCounts:
             if kind in found:  # a copy, because the deal may get more matches
                 found[kind] = _copy(found[kind])
             _add_deal(found, deal)
-        return found.values()
+        return list(found.values())
 
     def seat_sums(self) -> dict[tuple[int, int], SeatSums]:
         """Return the results of each seat, by number of players and seat."""

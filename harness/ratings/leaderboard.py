@@ -10,7 +10,7 @@ from math import inf, sqrt
 from harness.core.errors import StoreError
 from harness.core.plan import Design, ResultTracker, RunningClaims
 from harness.core.records import GameRecord
-from harness.ratings.counts import BotTotals, DealCounts, GameCounts, by_game
+from harness.ratings.counts import BotTotals, GameCounts, Stratum, by_game
 from harness.ratings.skill import SIGMA, Difference, LiveFit, SkillFit, fitted_prior_sd, min_p_value, skills_with_errors
 from harness.ratings.statistics import (
     LEVEL,
@@ -125,9 +125,10 @@ def leaderboard(
     bots = len(counts.totals)
     if live is None:
         prior_sd = fitted_prior_sd(counts.pairs, bots) if design == "seated" else SIGMA
-        fit = skills_with_errors(counts.pairs, counts.deals, bots, prior_sd)
+        strata = counts.deals.strata()
+        fit = skills_with_errors(counts.pairs, strata, bots, prior_sd)
     else:
-        fit = live.fit(counts.pairs, bots)
+        strata, fit = [], live.fit(counts.pairs, bots)
     beats = counts.pairs.shares_ahead(bots)
     totals = in_order(counts, fit.mu)
     if order:
@@ -138,7 +139,7 @@ def leaderboard(
     if design == "anytime":
         better = {(counts.totals[one].number, counts.totals[other].number) for one, other in anytime}
     elif end:
-        tests = _head_to_head(counts.deals) if design == "seated" else _differences(counts, fit)
+        tests = _head_to_head(strata) if design == "seated" else _differences(counts, fit, strata)
         level = claim_level(end) if level is None else level
         claimed = holm([p_value for _, p_value in tests], level)
         if design == "fixed":
@@ -148,7 +149,7 @@ def leaderboard(
     reach: Sequence[tuple[int | None, int | None]] = [(None, None)] * bots
     if known and not order:
         reach = place_ranges(bots, better)
-    scores = _mean_scores(counts) if live is None else [None] * bots
+    scores = _mean_scores(strata, bots) if live is None else [None] * bots
     standings = []
     for place_, one in enumerate(totals, 1):
         number = one.number
@@ -192,7 +193,7 @@ def in_order(counts: GameCounts, mu: Sequence[float]) -> list[BotTotals]:
     return sorted(counts.totals.values(), key=lambda one: (-round(mu[one.number], 6), one.bot))
 
 
-def _differences(counts: GameCounts, fit: SkillFit) -> list[tuple[Pair, float]]:
+def _differences(counts: GameCounts, fit: SkillFit, strata: Sequence[Stratum]) -> list[tuple[Pair, float]]:
     """Return each pair that met, the better bot first, with the p-value of their difference.
 
     Pairs that never met are not claimed, so they are not tested either: that would make the thresholds stricter.
@@ -205,26 +206,26 @@ def _differences(counts: GameCounts, fit: SkillFit) -> list[tuple[Pair, float]]:
     if len(fit.mu) == 2 and found:
         # Where whole deals are won, Student's test would be wrong in 7% of runs of 8 deals.
         ((pair, p_value),) = found
-        ((_, wins),) = _net_wins(counts.deals).items()
+        ((_, wins),) = _net_wins(strata).items()
         if sum(map(bool, wins)) >= MIN_DECISIVE_SHARE * len(wins):
             found = [(pair, max(p_value, sign_flip_p_value(wins)))]
     return found
 
 
-def _head_to_head(deals: DealCounts) -> list[tuple[Pair, float]]:
+def _head_to_head(strata: Sequence[Stratum]) -> list[tuple[Pair, float]]:
     """Return each pair that met, the better bot first, with the p-value of their results against each other.
 
     If results decide which bots meet, this is what can be tested: a table is a fair test of the bots that sit there,
     however it was seated; indirect comparisons are not.
     """
-    wins = _net_wins(deals)
+    wins = _net_wins(strata)
     return [(pair if sum(more) > 0 else pair[::-1], sign_flip_p_value(more)) for pair, more in sorted(wins.items())]
 
 
-def _net_wins(deals: DealCounts) -> dict[Pair, list[int]]:
+def _net_wins(strata: Sequence[Stratum]) -> dict[Pair, list[int]]:
     """Return for each pair that shared a table, deal by deal, how often the first was ahead minus how often behind."""
     wins: dict[Pair, list[int]] = {}
-    for stratum in deals.strata():
+    for stratum in strata:
         if len(stratum.tables) == 1:
             for outcome, count in stratum.results():
                 for at, pair in enumerate(combinations(stratum.bots, 2)):
@@ -232,11 +233,9 @@ def _net_wins(deals: DealCounts) -> dict[Pair, list[int]]:
     return wins
 
 
-def _mean_scores(counts: GameCounts) -> list[Interval | None]:
+def _mean_scores(strata: Sequence[Stratum], bots: int) -> list[Interval | None]:
     """Return the mean score of each bot with its interval over deals, by number."""
-    bots = len(counts.totals)
     sums, matches, deals = [0.0] * bots, [0] * bots, [0] * bots
-    strata = list(counts.deals.strata())
     for stratum in strata:
         for place, bot in enumerate(stratum.bots):
             sums[bot] += stratum.score_sums[place]

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 import trueskill  # type: ignore[import-untyped]  # here and not in our settings: authors' checkers read this too
 
 from harness.core.records import GameRecord
-from harness.ratings.counts import DealCounts, PairCounts, Stratum, TableMatches, luck_of_pair
+from harness.ratings.counts import PairCounts, Stratum, TableMatches, luck_of_pair
 from harness.ratings.statistics import (
     Matrix,
     PooledVariance,
@@ -363,15 +363,15 @@ class SkillFit:
         return shown if deals >= MIN_SHOWN_DEALS else max(shown, expected)
 
 
-def skills_with_errors(pairs: PairCounts, deals: DealCounts, bots: int, prior_sd: float = SIGMA) -> SkillFit:
-    """Return the skills of all bots with their errors over deals."""
+def skills_with_errors(pairs: PairCounts, strata: Iterable[Stratum], bots: int, prior_sd: float = SIGMA) -> SkillFit:
+    """Return the skills of all bots with their errors over deals, which come in strata."""
     graph = PairGraph(pairs, bots)
     mode = fit_skills(graph, prior_sd=prior_sd)
     part = graph.parts()
     inverse = inverse_of(mode.hessian())
     scores = _Scores(mode, inverse)
     counts = [0] * bots
-    for stratum in deals.strata():
+    for stratum in strata:
         scores.add(stratum)
         for bot in stratum.bots:
             counts[bot] += stratum.deals

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,6 +82,13 @@ def _making_pages() -> Iterator[None]:
         ) from error
     except OSError as error:
         raise StoreError(f"Cannot write {error.filename or 'the page'}: {error.strerror or error}.") from error
+
+
+def require_libraries() -> None:
+    """Raise UsageError if a library that makes pages is not installed."""
+    with _making_pages():
+        for name in NEEDED:
+            import_module(name)
 
 
 def write_report(parts: PageParts, to: Path, asked: Sequence[str] = (), most: int | None = None) -> Path:

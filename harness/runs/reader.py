@@ -21,7 +21,15 @@ import msgspec
 from harness.core.errors import StoreError
 from harness.core.files import Folder, cannot_read, limited_lines
 from harness.core.plan import Plan
-from harness.core.records import SUMMED, GameRecord, Int64, ReorderBuffer, in_schedule_order, same_place_error
+from harness.core.records import (
+    SUMMED,
+    GameRecord,
+    Int64,
+    ReorderBuffer,
+    fits_seats,
+    in_schedule_order,
+    same_place_error,
+)
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -133,23 +141,12 @@ class RecordLine(NamedTuple):
             record = decode(self.data)
         except UNREADABLE as error:
             raise self._no_record(error) from error
-        if not _fits_seats(record):
+        if not fits_seats(record):
             raise StoreError(f"{self.path}, line {self.number}: {record.id} does not fit its seats.")
         return record
 
     def _no_record(self, error: Exception) -> StoreError:
         return StoreError(f"{self.path}, line {self.number}, is not a record: {error}.")
-
-
-def _fits_seats(record: GameRecord) -> bool:
-    """Return whether everything that is given by seat is there for each seat, and for no other, and a seat is first."""
-    seats = len(record.seats)
-    if not len(record.scores) == len(record.ranks) == len(record.decisions) == seats or 1 not in record.ranks:
-        return False
-    for times in (record.time, record.slowest, record.cpu):
-        if times and len(times) != seats:
-            return False
-    return not record.faults or all(0 <= fault.seat < seats for fault in record.faults)
 
 
 def read_lines(

@@ -199,8 +199,9 @@ class _Checking:
 
         def jobs() -> Iterator[Job]:
             for record, given in wanted:
-                waiting[record.id] = record
-                yield Job(record.spec, given)
+                if record.id not in waiting:  # two matches of one id: the check of the records has reported that
+                    waiting[record.id] = record
+                    yield Job(record.spec, given)
 
         with choose_executor(self.roster, self.limits, self.workers, self.should_stop) as executor:
             for played in executor.run(jobs()):

@@ -250,9 +250,21 @@ def _count(run: RunStatus) -> str:
 
 FENCE = "```"
 """Begins and ends a part of a chat message that is shown in one width."""
-_HARMLESS = {"<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "`": "'", "@": "@\N{ZERO WIDTH SPACE}",
-             ">": "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}", "://": ":\N{ZERO WIDTH SPACE}//"}  # fmt: skip
+_HARMLESS = {
+    "<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}",
+    ">": "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}",
+    "`": "'",
+    "*": "\N{ASTERISK OPERATOR}",
+    "~": "\N{TILDE OPERATOR}",
+    "@": "@\N{ZERO WIDTH SPACE}",
+    "://": ":\N{ZERO WIDTH SPACE}//",
+    "www.": "www\N{ZERO WIDTH SPACE}.",
+    "](": "]\N{ZERO WIDTH SPACE}(",
+    "||": "|\N{ZERO WIDTH SPACE}|",
+}
 """What a chat would take for a mention, markup or a link, with what it shows instead."""
+_AT_START = ("#", "-#")
+"""What makes a heading of a line, or a line of small print."""
 
 
 def chat_text(asked: Iterable[str]) -> str:
@@ -266,6 +278,8 @@ def chat_text(asked: Iterable[str]) -> str:
             line = printable(line, MAX_TEXT_CHARS)
             for bad, harmless in _HARMLESS.items():
                 line = line.replace(bad, harmless)
+            if line.startswith(_AT_START):
+                line = f"\N{ZERO WIDTH SPACE}{line}"
         room -= len(line) + 1
         if room < 0:
             lines += ["...", *([FENCE] if fenced else [])]

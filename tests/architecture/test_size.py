@@ -8,7 +8,7 @@ from tests.architecture.size import sizes
 from tests.architecture.test_imports import FEATURES
 
 MAX_MODULES = 212
-MAX_LINES = 36_440
+MAX_LINES = 37_200
 MAX_CORE_LINES = 18_500
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""

@@ -38,6 +38,19 @@ def test_an_interpreter_without_arena_gives_an_error_message(tmp_path):
     assert "No module named 'harness'" in told
 
 
+def test_the_speed_of_a_bot_is_by_processor_time(tmp_path):
+    bot = "import time\nfrom harness import Bot\n\nclass Waits(Bot):\n    def choose(self, view, actions):\n"
+    (tmp_path / "waits.py").write_text(f"{bot}        time.sleep(0.001)\n        return actions[0]\n")
+    found = json.loads(arena(*SHORT[:-2], "--bot", "waits.py", "--bot", "random", "--json").stdout)["el-paso"]
+    assert found["waits, decisions/s"] > 1000, "more than the clock allows"
+    assert found["random, decisions/s"] > found["waits, decisions/s"]
+
+
+def test_long_runs_are_not_made_if_pages_cannot_be_made(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'arena-harness[report]'" in arena("bench", "--records", 1000, code=2).stderr
+
+
 def test_the_shares_of_the_time_of_a_match_sum_to_one():
     [found] = json.loads(arena(*SHORT, "--shares", "--json").stdout)
     assert sum(found["shares"].values()) == pytest.approx(1)

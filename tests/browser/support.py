@@ -31,7 +31,7 @@ def runtime() -> Runtime:
 
 def unpacked_wheels(folder: Path) -> Path:
     """A folder with the packages that the page loads, besides msgspec."""
-    for content in [arena_wheel()[1], *wheels_for(["pluggy"]).values()]:
+    for content in [arena_wheel()[1], *wheels_for(["mypy_extensions", "pluggy"]).values()]:
         with ZipFile(BytesIO(content)) as wheel:
             wheel.extractall(folder)
     return folder

@@ -114,6 +114,9 @@ def test_a_true_record_is_true_and_a_tampered_one_says_where_it_differs(page):
     assert page("verify", json.dumps(cut))["true"] is False
     assert page("verify", "{}")["true"] is False
     assert page("verify", json.dumps({**record, "game": "chess"}))["true"] is None
+    fault = {"seat": 9, "kind": "crash", "decision": 0}
+    for change in ({"seed": -1}, {"faults": [fault]}, {"seats": [], "scores": [], "ranks": [], "decisions": []}):
+        assert page("verify", json.dumps({**record, **change}))["why"].startswith("This is not a record")
 
 
 def test_a_hint_is_a_legal_action_and_changes_nothing(page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import shutil
@@ -16,6 +17,7 @@ from click.shell_completion import ShellComplete
 
 from harness.cli.main import main
 from harness.cli.options import CompletedName
+from harness.completion.names import listed_folders
 from harness.plugins.features import COMMANDS
 from tests.support.cli import arena
 from tests.support.waiting import within
@@ -124,6 +126,23 @@ def test_names_of_games_bots_options_formats_and_runs_are_completed(line, expect
 def test_runs_are_completed_from_the_folder_of_the_results_option(folder):
     (folder / "results").rename(folder / "elsewhere")
     assert offered("arena replay --results elsewhere ") == ["second", "first"]
+
+
+HOSTILE = ("a$(touch x)", "a;touch x", "a`touch x`", "a\nopen,b", "a\x1b[31m", "-a", "a b", "a*", "a&", "a|b", "a>b")
+
+
+def test_names_that_a_shell_would_act_on_are_not_completed(folder):
+    for name in HOSTILE:
+        shutil.copytree("results/first", f"results/{name}")
+        Path(name).mkdir()
+        Path(f"{name}.py").touch()
+        Path(f"{name}.toml").touch()
+    asked = [{"name": name} for name in (*HOSTILE, "fine")]
+    Path("results/first/run.json").write_text(json.dumps({"entrants": asked}))
+    assert offered("arena leaderboard first --bot ") == ["fine"]
+    assert {*offered("arena leaderboard ")} == {"first", "second"}
+    assert offered("arena tournament a") == offered("arena check ./a") == offered("arena check ./-") == []
+    assert listed_folders("", "a") == listed_folders("", "-") == []
 
 
 def test_a_broken_plugin_prints_nothing_during_completion(monkeypatch, capfd):

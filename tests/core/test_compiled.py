@@ -33,13 +33,13 @@ SUFFIX = EXTENSION_SUFFIXES[0]
 @pytest.mark.skipif("ARENA_COMPILED" not in os.environ, reason="only where ARENA_COMPILED says that it was compiled")
 def test_compiled_modules_are_loaded_in_compiled_form():
     assert forms.build_form() == "compiled"
-    for module in forms.MODULES:
+    for module in forms.hot_modules():
         loaded = importlib.import_module(module.removesuffix(".py").replace("/", "."))
         assert loaded.__file__.endswith(SUFFIX), module
 
 
 def test_hot_modules_exist_and_have_no_class_that_the_compiler_would_break():
-    for module in forms.MODULES:
+    for module in forms.hot_modules():
         for node in ast.walk(ast.parse((forms.ROOT / module).read_text())):
             if isinstance(node, ast.ClassDef):
                 named = {
@@ -51,7 +51,7 @@ def test_hot_modules_exist_and_have_no_class_that_the_compiler_would_break():
 
 def tree(root: Path) -> Path:
     """A tree in which everything was compiled just now."""
-    for module in forms.MODULES:
+    for module in forms.hot_modules():
         file = root / module
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"name = {module!r}")
@@ -62,7 +62,7 @@ def tree(root: Path) -> Path:
 
 def test_a_source_that_changed_after_compiling_is_found(tmp_path):
     root = tree(tmp_path)
-    assert forms.compiled_modules(root) == list(forms.MODULES)
+    assert forms.compiled_modules(root) == list(forms.hot_modules())
     assert forms.stale_modules(root) == []
     (root / "harness/core/game.py").write_text("name = 'another'")
     assert forms.stale_modules(root) == ["harness/core/game.py"]
@@ -77,7 +77,7 @@ def test_without_a_valid_manifest_all_compiled_modules_are_stale(tmp_path, note)
         (root / forms.MANIFEST).unlink()
     else:
         (root / forms.MANIFEST).write_text(note)
-    assert forms.stale_modules(root) == list(forms.MODULES)
+    assert forms.stale_modules(root) == list(forms.hot_modules())
 
 
 def test_where_nothing_is_compiled_nothing_is_stale(tmp_path):

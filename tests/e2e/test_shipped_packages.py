@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import sysconfig
+import tracemalloc
 import venv
 from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
@@ -16,7 +17,7 @@ from inspect import getsource
 from io import BytesIO, StringIO
 from pathlib import Path
 from types import SimpleNamespace
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import pytest
 from packaging.tags import parse_tag, sys_tags
@@ -296,9 +297,34 @@ def test_a_wheel_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(tmp_p
         archive.writestr("a.txt", bytes(600))
         archive.writestr("b.txt", bytes(600))
     monkeypatch.setattr(cluster_wheels, "MAX_DATA_BYTES", 1000)
-    monkeypatch.setattr(ZipFile, "read", lambda *_: pytest.fail("it was unpacked"))
+    monkeypatch.setattr(ZipFile, "open", lambda *_: pytest.fail("it was unpacked"))
     with pytest.raises(UnfitWheel, match="would unpack to more than 1,000 bytes"):
         unpack_wheels({"bomb-1.0-py3-none-any.whl": bomb.getvalue()}, tmp_path)
+
+
+@pytest.mark.parametrize("method", [ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_a_wheel_that_lies_about_its_size_does_not_fill_the_memory(tmp_path, method):
+    archive = BytesIO()
+    with ZipFile(archive, "w") as made:
+        made.writestr("a.txt", bytes(40_000_000), method)
+    bomb = bytearray(archive.getvalue())
+    central = bomb.rindex(b"PK\x01\x02")
+    bomb[22:26] = bomb[central + 24 : central + 28] = (10).to_bytes(4, "little")  # the size before compression
+    tracemalloc.start()
+    try:
+        with pytest.raises(UnfitWheel, match=r"damaged|compressed in a way"):
+            unpack_wheels({"bomb-1.0-py3-none-any.whl": bytes(bomb)}, tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["plain/" + 300 * "x", "plain", "plain/word.txt/more"])
+def test_wheels_whose_files_cannot_be_written_are_refused(shipped, tmp_path, name):
+    wheel = "plain_pack-2.0-py3-none-any.whl"
+    with pytest.raises(UnfitWheel, match=f"{wheel} cannot be unpacked"):
+        unpack_wheels({wheel: with_files(shipped.wheels[wheel], {name: b""}, recorded=True)}, tmp_path)
+    assert not list(tmp_path.rglob("*.py"))
 
 
 def test_truncated_and_conflicting_wheels_are_refused(shipped, tmp_path):

@@ -29,6 +29,7 @@ from harness.isolation.process import Process
 from harness.match.faults import BotFault
 from harness.plugins import registry
 from harness.plugins.discovery import installed_plugins
+from harness.runs import monitor
 from tests.fuzz.formats import FORMATS, Format, check_output
 from tests.fuzz.guard import MAX_CPU_S, ROOT, Guard
 
@@ -143,9 +144,10 @@ def place_of_finding(finding: str) -> str:
 
 
 def stay_in_process() -> None:
-    """Start no workers and no sandboxes, and load plugins once: that takes longer than most cases."""
+    """Start no workers and no sandboxes, load plugins once, keep trials short: that takes longer than most cases."""
     registry.installed_plugins = cache(installed_plugins)  # type: ignore[attr-defined]  # imported there
     base.CAN_FORK = False
+    monitor.MIN_TRIAL_S = 0.0
 
     def refuse(*_: object) -> Process:
         raise BotFault("exception", "no sandbox is started here")

@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import msgspec
+import mypy_extensions
 import pytest
 
 import bots
@@ -80,7 +81,8 @@ def unseen_sums(seen):
 
 @pytest.mark.skipif(not RUNTIME, reason="no other Python: run .ci/pyodide FOLDER and set ARENA_PYODIDE=FOLDER")
 def test_the_bots_play_their_golden_matches_under_another_python():
-    folders = [ROOT, Path(harness.__file__).parents[1], Path(msgspec.__file__).parents[1]]
+    folders = [ROOT, *(Path(module.__file__).parents[1] for module in (harness, msgspec))]
+    folders.append(Path(mypy_extensions.__file__).parent)  # a module, not a package
     command = ["node", str(ROOT / "tests" / "support" / "pyodide.mjs"), RUNTIME, CHECK, "check"]
     done = subprocess.run([*command, *map(str, dict.fromkeys(folders))], capture_output=True, text=True)
     found = json.loads(done.stdout or pytest.fail(done.stderr))

@@ -53,7 +53,7 @@ def counts_of(records):
 
 def fit_of(records):
     counts = counts_of(records)
-    return skills_with_errors(counts.pairs, counts.deals, len(counts.totals))
+    return skills_with_errors(counts.pairs, counts.deals.strata(), len(counts.totals))
 
 
 def two(won, tied=0, lost=0, players=2):
@@ -285,7 +285,7 @@ def test_the_spread_of_the_prior_follows_the_field():
 
 def test_errors_agree_with_a_bootstrap_of_deals_within_tables():
     counts = run(Field([0.0, 0.4, 0.8, 1.5]), 3, players=3, deals=40)
-    fit = skills_with_errors(counts.pairs, counts.deals, 4)
+    fit = skills_with_errors(counts.pairs, counts.deals.strata(), 4)
     strata = [
         (stratum, [outcome for outcome, n in stratum.results() for _ in range(n)]) for stratum in counts.deals.strata()
     ]
@@ -373,7 +373,7 @@ def test_the_error_of_a_deal_played_once_comes_from_the_fit():
     counts = run(world, 4, players=3, deals=20, tables=8)
     strata = list(counts.deals.strata())
     assert len(strata) > sum(stratum.deals for stratum in strata) / 2
-    fit = skills_with_errors(counts.pairs, counts.deals, 12)
+    fit = skills_with_errors(counts.pairs, counts.deals.strata(), 12)
     truth = world.true_skills(counts)
     covered = sum(
         interval_of(fit, one.number).low <= truth[name] <= interval_of(fit, one.number).high
@@ -399,8 +399,8 @@ def test_taking_out_no_luck_changes_nothing(players):
     records = list(tournament(World([0.0, 0.3, 0.6, 1.0], players), 8, Random(2)))
     plain = counts_of(records)
     adjusted = adjusted_counts(records, [(0.0,) * players] * len(records))
-    one = skills_with_errors(plain.pairs, plain.deals, 4)
-    other = skills_with_errors(adjusted.pairs, adjusted.deals, 4)
+    one = skills_with_errors(plain.pairs, plain.deals.strata(), 4)
+    other = skills_with_errors(adjusted.pairs, adjusted.deals.strata(), 4)
     assert other.mu == pytest.approx(one.mu, abs=1e-12)
     assert other.sigma == pytest.approx(one.sigma, rel=1e-9)
 
@@ -435,8 +435,8 @@ def test_taking_out_the_luck_of_deals_makes_intervals_narrower():
         one = record("ab", (turn % 2, 1 - turn % 2), index=turn, seed=turn)
         plain.add(one)
         adjusted.add(one, shares=(0.7, 0.3) if turn % 2 else (0.5, 0.5))
-    even = skills_with_errors(plain.pairs, plain.deals, 2)
-    found = skills_with_errors(adjusted.pairs, adjusted.deals, 2)
+    even = skills_with_errors(plain.pairs, plain.deals.strata(), 2)
+    found = skills_with_errors(adjusted.pairs, adjusted.deals.strata(), 2)
     assert even.mu == pytest.approx([MU, MU])
     assert chance_ahead(found.mu[0] - found.mu[1]) == pytest.approx(0.6, abs=0.01)
     assert found.sigma[0] < even.sigma[0] / 2

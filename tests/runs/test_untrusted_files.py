@@ -218,15 +218,20 @@ def with_record(run, **change):
 
 
 MANY = 100_000
-SEATS = {"seats": ["random"] * MANY, "scores": [0] * MANY, "ranks": [1] * MANY, "decisions": [0] * MANY}
+
+
+def at_seats(count):
+    by_seat = {"scores": [0] * count, "ranks": [1] * count, "decisions": [0] * count}
+    return {"seats": ["random"] * count, **by_seat, "time": [], "slowest": [], "cpu": []}
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"time": [1e308, 1e308]}, {"slowest": [1e308, 1e308]}, {"cpu": [1e308, 1e308]}, SEATS, {"index": 2**62},
+        {"time": [1e308, 1e308]}, {"slowest": [1e308, 1e308]}, {"cpu": [1e308, 1e308]}, {"index": 2**62},
         {"scores": [2**62, -(2**62)]}, {"round": 2**62}, {"table": 2**62}, {"seed": 2**400}, {"actions": [0] * MANY},
-        {"decisions": [2**62, 2**62]},
+        {"decisions": [2**62, 2**62]}, {"ranks": [1, 10**400]}, {"ranks": [1, -(10**400)]}, {"seed": -1}, at_seats(9),
+        at_seats(MANY),
     ],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip

@@ -19,9 +19,9 @@ class SourcesFirst:
     """Finds the sources of modules that may be compiled."""
 
     def __init__(self):
-        from harness.core.compiled import MODULES, ROOT
+        from harness.core.compiled import ROOT, hot_modules
 
-        self.files = {module.removesuffix(".py").replace("/", "."): ROOT / module for module in MODULES}
+        self.files = {module.removesuffix(".py").replace("/", "."): ROOT / module for module in hot_modules()}
 
     def find_spec(self, name, _path=None, _target=None):
         return spec_from_file_location(name, self.files[name]) if name in self.files else None

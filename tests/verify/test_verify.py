@@ -88,6 +88,17 @@ def test_every_changed_byte_is_found_by_resume_and_verify_and_reported_with_its_
             assert re.search(line, arena("tournament", "--resume", "a", "--workers", 0, code=2).stderr)
 
 
+def test_two_records_of_one_match_are_asked_about_once(monkeypatch):
+    play()
+    path = Path("results/a/games.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], *lines]))
+    run = SerialExecutor.run
+    # As workers do: the jobs are taken before the first match ends.
+    monkeypatch.setattr(SerialExecutor, "run", lambda self, jobs: run(self, list(jobs)))
+    assert f"{len(lines)} matches asked again" in asked_again(1)
+
+
 def test_a_line_without_a_checksum_is_refused():
     play()
     lines = [msgspec.json.encode(record) + b"\n" for record in records_of(FOLDER)]

@@ -281,6 +281,19 @@ def test_hostile_names_are_harmless_in_a_chat():
     assert len(text.splitlines()) == 2 + 2 + 1 + len(names)
 
 
+@pytest.mark.parametrize(
+    ("name", "markup"),
+    [
+        ("[click](evil.example)", r"\]\("), ("![](evil.example/a.png)", r"\]\("), ("www.evil.example", r"www\."),
+        ("# large", r"^#"), ("-# small", r"^-#"), ("~~~", "~"), ("**bold**", r"\*"), ("||hidden||", r"\|\|"),
+    ],
+)  # fmt: skip
+def test_names_have_no_markup_in_a_chat(name, markup):
+    text = chat_text([f"{name}: finished."])
+    assert not re.search(markup, text)
+    assert re.sub(r"\W", "", text) == re.sub(r"\W", "", f"{name}finished")
+
+
 def test_a_long_table_is_cut_between_lines_and_its_fence_is_closed():
     table = Table("sim", ("place", "bot"), [(n, f"bot-{n}-{'x' * 150}") for n in range(1, 30)])
     text = chat_text(["head", *_table_lines(table)])
