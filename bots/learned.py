@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bots.network.integers import scorer_of
 from harness import Action, Bot, View
 
 
@@ -18,6 +17,9 @@ class Learned(Bot):
 
     def start(self) -> None:
         """Get the network for this game and this number of players."""
+        # Imported when it plays: listing bots needs neither networks nor encodings (2 ms, and five modules).
+        from bots.network.integers import scorer_of
+
         self.scorer = scorer_of(self.game, self.players)
 
     def choose(self, view: View, actions: Sequence[Action]) -> Action:

@@ -49,7 +49,7 @@ START = (2 / 60) ** 0.5 / 2
 """Standard deviation of weights at the beginning: half of He's rule for sixty inputs."""
 BATCH = 512
 KEPT_APART = 20
-"""One match in so many is used to measure agreement with the expert, not to learn."""
+"""Every n-th match is used to measure agreement with the expert, not to learn."""
 SEED_BITS = 48
 
 Floats = NDArray[np.float32]

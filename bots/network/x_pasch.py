@@ -61,7 +61,7 @@ class _Table:
                 return [self.dice, self.view.pile, *self.common]
 
     def board(self, company: Company, board: Board, more: int) -> list[int]:
-        """Return what so many more of my members change on a board."""
+        """Return what a change of my members does to a board."""
         mine = board[self.me]
         first, second = sorted([*[each for seat, each in enumerate(board) if seat != self.me], 0, 0])[:-3:-1]
         before, after, income = mine - first, mine + more - first, company.income
