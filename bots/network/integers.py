@@ -28,6 +28,8 @@ DESCRIBE: Mapping[str, Describe] = {
     "x-pasch": x_pasch.describe,
 }
 """For each game, what its actions are about."""
+ALIKE = {"take pair": "hire"}
+"""Kinds of actions that occur in a variant only, for which no network was trained -> a kind with the same numbers."""
 PLAYERS = "players"
 """The label of the number of players, which an encoding need not have."""
 LANE = 32
@@ -110,7 +112,7 @@ class Scorer:
                 base += row
         scores = []
         for action, numbers in zip(actions, network.describe(self.game, view, actions), strict=True):
-            always, inputs = network.actions[action.kind]
+            always, inputs = network.actions[ALIKE.get(action.kind, action.kind)]
             total = base + always
             for rows, value in zip(inputs, numbers, strict=True):
                 if row := rows[value]:

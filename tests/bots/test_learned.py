@@ -53,6 +53,16 @@ def test_numpy_finds_the_scores_that_plain_python_finds(game):
             assert scorer.scores(view, legal) == scores
 
 
+def test_it_chooses_between_pairs_which_no_lesson_had():
+    game = REGISTRY.game("gnadenlos").configure({"variant": "experienced"})
+    match = step_match("gnadenlos", [None] * 3, seed=1, options=game.settings)
+    while match.advance() and match.view().phase != "hire":
+        match.answer(match.legal[-1])
+    scorer = Scorer(network_of("gnadenlos"), match.game, 3)
+    assert {action.kind for action in match.legal} == {"take pair"}
+    assert len(set(scorer.scores(match.view(), match.legal))) > 1
+
+
 @pytest.mark.parametrize("game", variants(), ids=label)
 def test_it_plays_every_variant_at_every_table_without_faults(game):
     for players in range(game.min_players, game.max_players + 1):
