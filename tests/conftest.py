@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.isolation import entrants
 from harness.plugins import discovery
+from harness.plugins.bot_files import sources_of
+from harness.plugins.snapshots import bot_snapshot, declared_in
 from harness.runs import setup
 
 draw_seed = setup.draw_seed
@@ -48,6 +51,27 @@ def _installed_once():
 
 
 @pytest.fixture(autouse=True, scope="session")
+def _described_once():
+    """A bot file is described by a sandboxed process, 0.1 s of processor time. Hundreds of commands name the same
+    file: it is described once. The tests of the sandbox start a process each time."""
+    describe, described = entrants.bots_in, {}
+
+    def describe_once(path, isolate):
+        if "tests/isolation/" in os.environ.get("PYTEST_CURRENT_TEST", ""):
+            return describe(path, isolate)
+        sources = sources_of(path)
+        snapshot = bot_snapshot(path, sources, declared_in(path, sources))
+        key = snapshot.digest, snapshot.start, isolate
+        if key not in described:
+            described[key] = describe(path, isolate)
+        return list(described[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entrants, "bots_in", describe_once)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def _no_power_cuts():
     """A run waits for the disk eight times, some milliseconds each; the tests, which play thousands, need not."""
     with pytest.MonkeyPatch.context() as patch:
@@ -72,8 +96,9 @@ def pytest_collection():
         return (yield)
 
 
-def pytest_collection_finish():
-    # Runs collect garbage at their end. They need not look at all tests and what those import each time.
+@pytest.fixture(autouse=True, scope="module")
+def _frozen():
+    """Each run collects garbage at its end. It need not look at all tests, and at what earlier ones have imported."""
     gc.collect()
     gc.freeze()
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+from harness.ask import cost
 from harness.cli import doctor
 from harness.cli.main import main
 from harness.core.records import MatchSpec
@@ -40,7 +41,9 @@ def entered(players: int) -> list[str]:
 
 
 @pytest.mark.parametrize("game", sorted(REGISTRY.games))
-def test_commands_about_a_run(game):
+def test_commands_about_a_run(game, monkeypatch):
+    monkeypatch.setattr(cost, "FIRST_PASS_WORLDS", 2)  # estimates of a cost are checked in tests/ask
+    monkeypatch.setattr(cost, "SECOND_PASS_WORLDS", 12)
     players = REGISTRY.game(game).max_players
     table = entered(players)
     run = arena("tournament", "--workers", 0, "--game", game, *table, "--players", players, "--deals", 1, "--name", "a")

@@ -22,6 +22,8 @@ class Month:
     def __init__(self, folder: Path, bots: int, versions: int, matches: int, kills: int) -> None:
         self.folder, self.bots, self.versions, self.matches = folder, bots, versions, matches
         self.kills, self.era, self.total, self.stretches = kills, 1, 0, 0
+        # The disturbed league plays in sandboxes, as leagues do; the other one without them, which takes half the time.
+        self.isolate = "auto" if kills else "off"
 
     def play(self) -> None:
         """Plays a stretch; in a league that is disturbed the runner is killed in the middle, and files are torn."""
@@ -35,7 +37,7 @@ class Month:
                 tear(self.folder / "journal.jsonl")
         left = target - recorded(self.folder, self.era)
         if left > 0:
-            league(self.folder, "run", "--matches", left, "--workers", 0, "--quiet")
+            league(self.folder, "run", "--matches", left, "--workers", 0, "--quiet", "--isolate", self.isolate)
         self.total = recorded(self.folder, self.era)
         assert self.total == target
 
@@ -81,7 +83,7 @@ def check(bots: int, versions: int, matches: int) -> None:
 
 
 def test_a_league_with_killed_runs_and_truncated_files_has_the_same_records_and_table():
-    check(bots=6, versions=2, matches=40)
+    check(bots=5, versions=2, matches=24)
 
 
 @pytest.mark.slow
