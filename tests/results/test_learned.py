@@ -12,7 +12,7 @@ from harness.output.leaderboard import leaderboard_files
 from harness.plugins.registry import load
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
-from harness.runs.verify import check_run
+from harness.verify.records import check_run
 
 RUNS = sorted((Path(__file__).parents[2] / "results" / "learned").iterdir())
 CHARACTERS = {"el-paso": {"diehard", "skittish"}, "gnadenlos": {"miser", "debtor"}, "x-pasch": {"founder", "raider"}}
