@@ -18,6 +18,7 @@ from engines.el_paso import ElPaso
 from engines.gnadenlos import Gnadenlos
 from engines.x_pasch import XPasch
 from harness import BadComponents, Chance, Game, read_data_file
+from harness.browser.entry import Page, call
 from harness.cli.main import main
 from harness.core.action import parse_toml
 from harness.core.bot import NoteBuffer
@@ -35,6 +36,10 @@ from tests.support.cli import arena
 
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 """Characters that no output may contain: control characters, and those that reorder or hide text."""
+
+
+IN_PROCESS = ("read", "serve", "page")
+"""What is no command."""
 
 
 class Format(ABC):
@@ -109,7 +114,8 @@ class RunFormat(Format):
         "leaderboard run later", "matches run", "matches run --json", "matches run --sort margin --close",
         "matches run --bot random --faults", "replay run 0 --json", "replay run 0 --all --seat 0",
         "replay run el-paso-2.1.1 --all", "serve", "tournament results/run --dry-run",
-        "tournament results/run --save b.toml", "verify run", "verify run --json",
+        "tournament results/run --save b.toml", "verify run", "verify run --json", "page",
+        "export run --to csv --out tables", "export run --to csv --table seats --out tables",
     )  # fmt: skip
     slow_commands = ("report run", "publish run --to site", "leaderboard run --luck-adjusted")
     other_commands = ("tournament --resume results/run --workers 0", "tournament --resume results/run --deals 3",
@@ -117,6 +123,7 @@ class RunFormat(Format):
 
     def __init__(self) -> None:
         self.registry = load()
+        self.page = Page(self.registry)
 
     def prepare(self) -> None:
         box = read_data_file("engines.el_paso", "el_paso.toml").replace("rate = 4", "rate = 2")
@@ -137,6 +144,10 @@ class RunFormat(Format):
         """Change a file of the run."""
 
     def run(self, command: str, rng: Random) -> str:
+        if command == "page":
+            for line in Path("results/run/games.jsonl").read_bytes().splitlines():
+                check_output(0, call(self.page, "verify", json.dumps([line.decode(errors="replace")]), lambda _: None))
+            return "checked in the page"
         if command != "serve":
             return super().run(command, rng)
         place = place_of(Path("results/run"))
