@@ -22,8 +22,10 @@ from harness.browser.entry import Page, call
 from harness.cli.main import main
 from harness.core.action import parse_toml
 from harness.core.bot import NoteBuffer
+from harness.core.errors import StoreError, UsageError
 from harness.core.options import digest_of
 from harness.core.records import with_sum
+from harness.core.value_function import Valuer, read_value_function, value_function_of
 from harness.isolation import protocol
 from harness.isolation.bot_host import _BotServer
 from harness.isolation.protocol import Session
@@ -304,6 +306,34 @@ class Components(Format):
         return "played"
 
 
+# Value functions
+
+
+class Values(Format):
+    """A value function of `arena learn-values`."""
+
+    name = "values"
+
+    def __init__(self) -> None:
+        self.game = ElPaso.configure()
+        self.good = json.loads(self.game.value_data())
+        self.good["trees"] = self.good["trees"][:3]
+
+    def write(self, rng: Random) -> None:
+        text = json_text(mutated(self.good, rng))
+        self.text = damaged(text, rng) if rng.random() < 0.15 else text
+
+    def run(self, _command: str, rng: Random) -> str:
+        try:
+            function = value_function_of(self.game, {"el-paso": read_value_function(self.text, "values.json")})
+        except (StoreError, UsageError) as error:
+            assert not RAW.search(str(error))
+            return "refused"
+        function.mismatch(self.game)
+        Valuer(function).guess([rng.random() for _ in range(function.features)])
+        return "read"
+
+
 # Lines of the protocol
 
 
@@ -430,5 +460,5 @@ class Requests(Format):
 
 
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (RunJson, Records, Journal, Config, Components, Replies, Requests)
+    kind.name: kind for kind in (RunJson, Records, Journal, Config, Components, Values, Replies, Requests)
 }
