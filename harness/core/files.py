@@ -262,6 +262,11 @@ def user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "arena"
 
 
+def writable_by_others(found: os.stat_result) -> bool:
+    """Return whether another user owns a file or folder, or may write to it."""
+    return hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or bool(found.st_mode & 0o022))
+
+
 @dataclass(frozen=True, slots=True)
 class UserCache:
     """Cached files of one kind, in a folder of this user's cache.
@@ -284,7 +289,7 @@ class UserCache:
         # The open file is checked: its path could be replaced after a check.
         with Folder(self.path).open_to_read(name) as file:
             for found in (os.fstat(file.fileno()), self.path.stat()):
-                if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or found.st_mode & 0o022):
+                if writable_by_others(found):
                     raise PermissionError(errno.EPERM, "another user may write to it")
             return _read_limited(file, max_bytes)
 
