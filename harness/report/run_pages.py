@@ -203,7 +203,7 @@ def _about_bots(parts: PageParts, registry: Registry) -> dict[str, AboutBot]:
             continue
         ref = entrant.ref
         known = None if ref.place or ref.command else registry.bots.get(ref.bot)
-        text = inspect.cleandoc(BotDescription.of(known.cls).doc).partition("\n\n")[0] if known else ""
+        text = inspect.cleandoc(BotDescription.of_bot(known.cls).doc).partition("\n\n")[0] if known else ""
         described[entrant.name] = AboutBot(
             source_name(entrant.source),
             entrant.version,
