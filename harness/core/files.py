@@ -288,9 +288,8 @@ class UserCache:
         """Return the content of a file; raise OSError if there is none, or if another user may write to it."""
         # The open file is checked: its path could be replaced after a check.
         with Folder(self.path).open_to_read(name) as file:
-            for found in (os.fstat(file.fileno()), self.path.stat()):
-                if writable_by_others(found):
-                    raise PermissionError(errno.EPERM, "another user may write to it")
+            if any(map(writable_by_others, (os.fstat(file.fileno()), self.path.stat()))):
+                raise PermissionError(errno.EPERM, "another user may write to it")
             return _read_limited(file, max_bytes)
 
     def write(self, name: str, data: bytes, max_files: int) -> None:
