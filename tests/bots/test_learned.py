@@ -35,6 +35,8 @@ def test_numpy_finds_the_scores_that_plain_python_finds(game):
     np = pytest.importorskip("numpy", reason="the optional numpy is not installed")
     stored = read(game.name)
     weights = np.frombuffer(b64decode(stored.weights), np.int8).reshape(-1, stored.hidden).astype(np.int64)
+    known = {PLAYERS, *[number.label for number in encoding_of(game, game.max_players).numbers]}
+    assert stored.view.keys() <= known, "the encoding has changed: train again"
     for players in (game.min_players, game.max_players):
         labels = [*[number.label for number in encoding_of(game, players).numbers], PLAYERS]
         for view, legal, scorer in decisions(game, players):
