@@ -26,7 +26,7 @@ from engines.gnadenlos import (
     Pay,
     TakePair,
 )
-from harness import Action, Bot
+from harness import Action, Bot, Option
 
 # Worth is counted in fields of fame. Most figures were found by playing, some are guesses.
 GOLD = 0.6  # a gold piece kept: it can buy a field later, if a payday does not take it
@@ -54,12 +54,15 @@ class Broker(Bot[GnadenlosView]):
     """Buys the adventurers that will earn most for their paper, and spends what the market will not call in."""
 
     games = ("gnadenlos",)
+    options = (Option("explain", False, "note the reason for each choice", kind="bool"),)
     game: Gnadenlos
 
     def choose(self, view: GnadenlosView, actions: Sequence[Any]) -> Action:
         """Return what is worth most, in fields of fame."""
         worths = self._worths(view, actions)
         best: Action = actions[worths.index(max(worths))]
+        if self.settings.get("explain"):
+            self.note(_reason(view, actions, worths))
         return best
 
     def _worths(self, view: GnadenlosView, actions: Sequence[Any]) -> Sequence[float]:
@@ -193,6 +196,25 @@ class Broker(Bot[GnadenlosView]):
             earns[hire.adventurer] if isinstance(hire, Hire) else fsum([earns[card] for card in view.pairs[hire.pair]])
             for hire in hires
         ]
+
+
+REASONS = {
+    "lay": "It counts what an adventurer wins in this event, over all that the rivals may lay.",
+    "steal": "An IOU from the market is money, or a debt less.",
+    "fame": "It counts fields now and gold kept, less what the next payday may call in.",
+    "bid": "It counts the adventurers that the bid may get, less what it costs.",
+    "hire": "It counts what they will bring in the events to come.",
+}
+
+
+def _reason(view: GnadenlosView, actions: Sequence[Any], worths: Sequence[float]) -> str:
+    """Return why the best action is chosen."""
+    if view.phase == "pay":
+        return "The paper of others costs me nothing, and fewer IOUs in the market keep payday away."
+    if view.phase == "last fame":
+        return "Gold is worth nothing after the end."
+    (most, _), (second, other), *_ = sorted(zip(worths, map(str, actions), strict=True), reverse=True)
+    return f"Worth {most:.1f} fields of fame, and the next best, {other}, {second:.1f}. {REASONS[view.phase]}"
 
 
 @cache

@@ -12,7 +12,7 @@ from math import fsum
 from mypy_extensions import mypyc_attr
 
 from engines.el_paso import SITES, Carry, Draw, ElPaso, ElPasoView, Leave, Play, Site, Stay
-from harness import Action, Bot
+from harness import Action, Bot, Option
 
 NEEDED = {Site.SALOON: "six", Site.CATTLE: "brand"}  # EP-15
 
@@ -38,6 +38,7 @@ class Outlaw(Bot[ElPasoView]):
     """Stays while the next tile is worth the risk to all it holds, and carries on what sells best down the road."""
 
     games = ("el-paso",)
+    options = (Option("explain", False, "note the reason for each choice", kind="bool"),)
     game: ElPaso
 
     def start(self) -> None:
@@ -47,6 +48,13 @@ class Outlaw(Bot[ElPasoView]):
 
     def choose(self, view: ElPasoView, actions: Sequence[Action]) -> Action:
         """Return what brings most, as far as it can be counted."""
+        action = self.best(view, actions)
+        if self.settings.get("explain"):
+            self.note(reason(self.tables, view, action))
+        return action
+
+    def best(self, view: ElPasoView, actions: Sequence[Action]) -> Action:
+        """Return the best action of this phase."""
         phase = view.phase
         if phase == "answer":
             wanted = Leave if leaves(self.tables, view) else Stay
@@ -58,8 +66,49 @@ class Outlaw(Bot[ElPasoView]):
         return first_to_carry(self.tables, view, actions)
 
 
+def reason(tables: Tables, view: ElPasoView, action: Action) -> str:
+    """Return why I choose so, in points."""
+    if isinstance(action, Stay | Leave):
+        now, stay, safe, least = if_leaving(tables, view)
+        raid = Raid(tables, view, least)
+        more = max([raid.loot(site, card) for site, cards in enumerate(view.hand) for card in cards], default=0.0)
+        return (
+            f"Leaving now, my tiles are worth about {now:.1f}; after one more round about {stay + more:.1f}, "
+            f"if the sheriffs do not come, and that is {safe:.0%} likely: {safe * (stay + more):.1f}."
+        )
+    if isinstance(action, Play):
+        raid = Raid(tables, view, least_of(gains_of(tables.gain[view.town], view.tiles[view.seat]), view.groups + 1))
+        return (
+            f"This card brings about {raid.loot(action.site, action.value):.1f}, the most of my cards: "
+            f"the site opens with {raid.opens[action.site]:.0%}, and others may take its tiles before me."
+        )
+    if isinstance(action, Draw):
+        stack, waits = view.stacks[action.site], tables.next_town[view.town][action.site]
+        here = f"its top tile here is {stack[0]}" if stack else "it has no tiles here"
+        then = f"a card for the next town is worth {waits:.1f}" if waits else "the next town does not have it"
+        return f"A card of this site helps most: {here}, and {then}."
+    if isinstance(action, Carry):
+        gain = tables.gain[view.town][action.site] * action.value
+        return f"Carried on, this tile is worth about {gain:.1f} more than sold here."
+    return "No other tile gains by being carried on."
+
+
 def leaves(tables: Tables, view: ElPasoView) -> bool:
     """Return whether I own more now than I can expect after one more round, whichever card I play in it."""
+    now, stay, safe, least = if_leaving(tables, view)
+    if safe * stay >= now:
+        return False
+    raid = Raid(tables, view, least)
+    for site in range(len(view.hand)):
+        for card in view.hand[site]:
+            if safe * (stay + raid.loot(site, card)) >= now:
+                return False
+    return True
+
+
+def if_leaving(tables: Tables, view: ElPasoView) -> tuple[float, float, float, float]:
+    """Return what I own if I leave now, what I own after one more round without new tiles, the chance that the sheriffs
+    stay away, and what another tile must gain to be carried on."""
     seat, town, limit = view.seat, view.town, view.groups + 1  # EP-18
     mine, sale, leaving = view.tiles[seat], tables.sale[town], view.leaving
     gains = gains_of(tables.gain[town], mine)
@@ -74,14 +123,7 @@ def leaves(tables: Tables, view: ElPasoView) -> bool:
     if not leaving and len(gains) > limit and view.left.count(0) > 1:
         stay += FOLLOWS * gains[limit]
     safe = 1 - tables.sheriffs[view.stars]  # if they come I own nothing
-    if safe * stay >= now:
-        return False
-    raid = Raid(tables, view, least_of(gains, limit))
-    for site in range(len(mine)):
-        for card in view.hand[site]:
-            if safe * (stay + raid.loot(site, card)) >= now:
-                return False
-    return True
+    return now, stay, safe, least_of(gains, limit)
 
 
 def best_play(tables: Tables, view: ElPasoView, actions: Sequence[Action]) -> Action:

@@ -11,7 +11,7 @@ from operator import getitem
 from typing import NamedTuple, cast
 
 from engines.x_pasch import Found, Move, Place, Reroll, Swap, XPasch, XPaschView
-from harness import Action, Bot
+from harness import Action, Bot, Option
 
 Dice = tuple[int, ...]
 Board = tuple[int, ...]
@@ -81,6 +81,7 @@ class Tycoon(Bot[XPaschView]):
     """Tries every use of its dice to the end of the turn, and wants majorities that rivals cannot easily break."""
 
     games = ("x-pasch",)
+    options = (Option("explain", False, "note the reason for each choice", kind="bool"),)
     game: XPasch
 
     def start(self) -> None:
@@ -91,6 +92,29 @@ class Tycoon(Bot[XPaschView]):
 
     def choose(self, view: XPaschView, actions: Sequence[Action]) -> Action:
         """Return the next step of this turn's plan."""
+        action = self._next_step(view, actions)
+        if self.settings.get("explain"):
+            self.note(self._reason(view, action, actions))
+        return action
+
+    def _reason(self, view: XPaschView, action: Action, actions: Sequence[Action]) -> str:
+        """Return why I choose so, in euros a turn."""
+        if view.phase == "swap":
+            least = min(map(self._promise, (each for each in actions if isinstance(each, Swap))))
+            return f"My least promising card brings about {least:.1f} euros a turn, a new one {GOOD_CARD:.1f}."
+        position = self._look(view)
+        now = self._worth(position, position.mine)
+        if view.phase == "reroll":
+            chances = [chance - now for chance in self._chances(position, view.dice, actions)]
+            each = [f"{other} {chance:.1f}" for other, chance in zip(actions, chances, strict=True)]
+            return f"What my turn adds, in euros a turn, on average: {', '.join(each)}."
+        adds = self._plan(position, view.dice).worth - now
+        return (
+            f"My plan for these dice: {', then '.join(map(str, (action, *self.steps)))}. It adds {adds:.1f} euros a "
+            "turn: what my majorities will pay while they last, less what others expect."
+        )
+
+    def _next_step(self, view: XPaschView, actions: Sequence[Action]) -> Action:
         if view.phase == "swap":
             return min(actions, key=self._promise)
         # Steps without an alternative are not asked for, so a plan can have some left over when its turn ends.
@@ -98,7 +122,8 @@ class Tycoon(Bot[XPaschView]):
             position = self._look(view)
             if view.phase == "reroll":
                 self.steps = []
-                return self._second_chance(position, view.dice, actions)
+                chances = self._chances(position, view.dice, actions)
+                return actions[chances.index(max(chances))]
             self.steps = list(self._plan(position, view.dice).steps)
         return self.steps.pop(0)
 
@@ -211,12 +236,11 @@ class Tycoon(Bot[XPaschView]):
         to_go = [(self.game.tables.target - euros) / max(1, view.income[s]) for s, euros in enumerate(view.euros)]
         return max(0.0, min(1.0, min(to_go) / LONG))
 
-    def _second_chance(self, position: Position, dice: Dice, actions: Sequence[Action]) -> Action:
-        """Return the die to roll again, if any: by the worth of the best plan, averaged over what the die may show."""
+    def _chances(self, position: Position, dice: Dice, actions: Sequence[Action]) -> list[float]:
+        """Return what each second chance is worth: the best plan, averaged over what the die may show."""
         rolls = [_rerolled(dice, action.face) if isinstance(action, Reroll) else [dice] for action in actions]
         worth = {roll: self._plan(position, roll).worth for roll in {roll for after in rolls for roll in after}}
-        chances = [fsum([worth[roll] for roll in after]) / len(after) for after in rolls]
-        return actions[chances.index(max(chances))]
+        return [fsum([worth[roll] for roll in after]) / len(after) for after in rolls]
 
     def _promise(self, action: Action) -> float:
         if isinstance(action, Swap):

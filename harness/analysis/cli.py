@@ -11,6 +11,7 @@ import click
 from harness.cli.options import (
     BOT,
     GAME,
+    check_table_options,
     given,
     load_plugins,
     make_ready,
@@ -19,6 +20,7 @@ from harness.cli.options import (
     show,
     table_format_option,
 )
+from harness.core.files import write_named_file
 
 
 @click.command("analyse", short_help="Measure a game: length, choices, seats, luck and skill, rules that come up.")
@@ -59,9 +61,8 @@ def command(
     arena analyse el-paso --players 2 --bot outlaw --bot skittish --search ""
     arena analyse x-pasch --matches 20000 --json > x-pasch.json
     """
+    # Shell completion and --help load this file, and must not wait for what plays and fits (0.1 s).
     from harness.analysis.run import analyse_game
-    from harness.cli.options import check_table_options
-    from harness.core.files import write_named_file
     from harness.output.tables import screen, text_of
     from harness.runs.request import RunRequest
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from harness.analysis.profile import Profile, profile_of
+from harness.analysis.tables import tables_of
 from harness.analysis.variance import MIN_DEALS, MIN_ROUNDS, mean_of_cells, variance_shares
 from harness.api.matches import installed_here
 from harness.core.errors import StoreError, UsageError, printable
@@ -127,8 +128,6 @@ class Analysis(Struct, frozen=True):
 
     def tables_of(self) -> Tables:
         """Return everything as tables for people."""
-        from harness.analysis.tables import tables_of
-
         return Tables(tables_of(self))
 
     def to_dict(self) -> dict[str, Any]:

@@ -35,8 +35,11 @@ LOCK = "pyodide-lock.json"
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", COMPRESSED, "python_stdlib.zip", LOCK)
 """The files of Pyodide that the page loads."""
 HARNESS = ("core", "match", "new_package", "plugins")
-BROWSER = ("__init__.py", "entry.py", "table.py", "workshop.py")
-"""What of Arena the page has: all files of these packages, and these modules of harness.browser."""
+MODULES = {
+    "adapters": ("__init__.py", "encoding.py", "fields.py"),
+    "browser": ("__init__.py", "entry.py", "table.py", "workshop.py"),
+}
+"""What of Arena the page has: all files of these packages, and these modules of others."""
 
 
 # Pyodide: from a folder, or fetched once by npm and pip.
@@ -115,7 +118,11 @@ def arena_wheel() -> tuple[str, bytes]:
         contents[f"harness/{name}"] = (harness / name).read_bytes()
     for package in HARNESS:
         contents |= _tree(harness / package, f"harness/{package}/")
-    contents |= {f"harness/browser/{name}": (harness / "browser" / name).read_bytes() for name in BROWSER}
+    contents |= {
+        f"harness/{package}/{name}": (harness / package / name).read_bytes()
+        for package, names in MODULES.items()
+        for name in names
+    }
     about = f"{DISTRIBUTION.replace('-', '_')}-{VERSION}.dist-info"
     points = [point for point in distribution(DISTRIBUTION).entry_points if point.group == "arena"]
     lines = ["[arena]", *(f"{point.name} = {point.value}" for point in points)]

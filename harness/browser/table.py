@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import count
@@ -14,14 +15,15 @@ import msgspec
 from msgspec import Struct
 
 from harness._version import VERSION
-from harness.core.bot import NoteBuffer, encode_notes
+from harness.core.action import Action
+from harness.core.bot import encode_notes
 from harness.core.errors import UsageError
 from harness.core.game import Game
 from harness.core.plan import DuplicateSet, GamePlan, Plan
 from harness.core.records import LAYOUT, MatchSpec, Value, with_sum
 from harness.core.rng import Chance
 from harness.match.person import ask_for_hint, choose_opponents, hint_bot, register_person, rules_for_phase
-from harness.match.replay import HUMAN, describe_action, note_text, seat_names, sentences
+from harness.match.replay import HUMAN, describe_action, seat_names, sentences
 from harness.match.stepper import MatchStepper
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
@@ -91,6 +93,7 @@ class PersonsTable:
             "view": json.loads(game.view_to_json(view)),
             "text": game.render(view, self.names),
             "phase": view.phase,
+            "kinds": [] if match.over else descriptions(match.legal),
             "scores": [game.score_text(score) for score in match.scores],
             "news": sentences(game, news, self.names, self.seat)[-MAX_NEWS:],
             "legal": [] if match.over else list(map(describe_action, match.legal)),
@@ -123,14 +126,9 @@ class PersonsTable:
             raise UsageError(f"No bot can give hints for {self.game.title}.")
         match = self.match
         luck = Chance(self.spec.seed).derive("hint", match.decision)
-        notes, past = NoteBuffer(), match.events()
-        view, legal = match.view(), match.legal
-        chosen = ask_for_hint(self.adviser, self.game, view, len(self.names), legal, past, luck, notes)
-        return {
-            "bot": self.adviser.name,
-            "action": describe_action(chosen),
-            "reasons": list(map(note_text, notes.drain())),
-        }
+        view, legal, past = match.view(), match.legal, match.events()
+        chosen, reasons = ask_for_hint(self.adviser, self.game, view, len(self.names), legal, past, luck)
+        return {"bot": self.adviser.name, "action": describe_action(chosen), "reasons": reasons}
 
     def run_files(self) -> dict[str, str]:
         """Return the files of the run folder with this match, for `arena replay` and `arena verify`."""
@@ -159,6 +157,15 @@ class PersonsTable:
         if notes:
             files["notes.jsonl"] = notes_file
         return {name: content.decode() for name, content in files.items()}
+
+
+RULE_NUMBERS = re.compile(r" \([A-Z]+-\d+(, [A-Z]+-\d+)*\)")
+
+
+def descriptions(actions: Iterable[Action]) -> list[str]:
+    """Return what each kind of action among these does: the first sentence of its docstring."""
+    texts = [(kind.__doc__ or "").strip().split("\n")[0] for kind in dict.fromkeys(map(type, actions))]
+    return [RULE_NUMBERS.sub("", text) for text in texts if text]
 
 
 def _only_match(game: Game[Any], entrants: Sequence[Entrant], setting: Setting) -> tuple[MatchSpec, Plan]:

@@ -17,6 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 from msgspec import Struct
 
+from harness.cli.main import Failure
 from harness.core.errors import LINES, UnknownName, printable
 from harness.core.options import RESULTS, RESULTS_VARIABLE, RunOptions, run_options
 from harness.core.records import Isolation, Value
@@ -336,8 +337,6 @@ class CommandWithFormats(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            from harness.cli.main import Failure
-
             if belongs := _belongs_to(error.option_name.lstrip("-"), typed):
                 raise Failure(f"{error.message} {belongs}", 2) from None
             raise

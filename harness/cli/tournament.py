@@ -136,7 +136,8 @@ def command(
     arena tournament --resume results/first --bot late.py
     """
     from harness.output.progress import plan_by_time, play_watched
-    from harness.runs.request import RunRequest, is_run, only_typed
+    from harness.runs.config_file import only_typed
+    from harness.runs.request import RunRequest, is_run
     from harness.runs.setup import create_run, prepare, resumed_limits, seeded
 
     # A mistake in the name of a column must not wait until the last match was played.

@@ -8,21 +8,20 @@ from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from harness.cli.options import BOT, GAME, load_plugins, make_ready, note, run_option, show
+from harness.conformance.bot_check import BotReport, check_bot, try_import
 from harness.core.errors import UsageError
 from harness.core.options import BotLimits
-
-# Functions import what plays: shell completion and `arena check --help` load this file, and must not wait for executors
-# and sandboxes (0.15 s).
-if TYPE_CHECKING:
-    from harness.conformance.bot_check import BotReport
-    from harness.core.records import Isolation
-    from harness.executors.base import Roster
-
+from harness.core.records import Isolation
+from harness.executors.base import CAN_FORK, Roster, choose_executor, isolated
+from harness.match.faults import Limits
+from harness.match.stdio import no_breakpoints
+from harness.output.columns import duration
+from harness.output.text import counted, fault_fields, warn_about_isolation, wrapped
 
 PLACES = {"off": "in a worker", "on": "isolated", "strict": "isolated strictly"}
 
@@ -55,10 +54,6 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     arena check my_bot.py
     arena check "cmd:node my_bot.js" --game el-paso
     """
-    from harness.executors.base import CAN_FORK, Roster
-    from harness.match.stdio import no_breakpoints
-    from harness.output.text import warn_about_isolation
-
     make_ready(None, None)
     alone = None if asked["isolate"] == "auto" else asked["isolate"]
     registry = load_plugins(isolate=alone or ("on" if CAN_FORK else "off"))
@@ -82,10 +77,6 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
 
 
 def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> BotReport:
-    from harness.conformance.bot_check import check_bot, try_import
-    from harness.executors.base import CAN_FORK, choose_executor, isolated
-    from harness.match.faults import Limits
-
     terms = BotLimits(
         asked["move_time"],
         memory=asked["memory"],
@@ -113,9 +104,6 @@ def _check(roster: Roster, asked: dict[str, Any], games: tuple[str, ...]) -> Bot
 
 
 def _show(reports: dict[str, BotReport], as_json: bool) -> None:
-    from harness.output.columns import duration
-    from harness.output.text import counted, fault_fields, wrapped
-
     if as_json:
         data = [
             {"isolate": place, **asdict(report), "faults": fault_fields(report.faults)["causes"], "fit": report.fit}

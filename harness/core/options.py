@@ -389,3 +389,7 @@ class RunOptions(CommonLimits, frozen=True, kw_only=True):
         default = 0.0 if self.workers == 0 else DEFAULT_MOVE_TIME_S
         common = {name: getattr(self, name) for name in CommonLimits.__struct_fields__}
         return BotLimits(default if self.move_time is None else self.move_time, **common)
+
+
+SIZES = ("deals", "for_", "matches_each")
+"""Fields that say how long a run is: one of them, if any, has a value."""

@@ -212,7 +212,7 @@ def expect_workers(workers: int | None, clean: bool = False) -> None:
     if workers is None:
         default_workers()  # reports a wrong setting before anything starts
     if workers != 0 and CAN_FORK:
-        from harness.executors import forkserver
+        from harness.executors import forkserver  # 24 ms, which only runs with workers need
 
         forkserver.start_forkserver(clean)
 
@@ -222,7 +222,7 @@ def isolated(roster: Roster, limits: BotLimits, logs: Path | None = None, show_o
     apart = any(entrant.isolated or entrant.untrusted for entrant in roster.entrants.values())
     if limits.isolate in ("auto", "off") and not apart:
         return roster
-    from harness.isolation.entrants import IsolationPolicy, isolate_all
+    from harness.isolation.entrants import IsolationPolicy, isolate_all  # 45 ms, which only sandboxed bots need
 
     if not CAN_FORK:
         raise UsageError("Programs and sandboxed bots need Linux, macOS or another Unix.")
@@ -272,12 +272,12 @@ class SandboxLoader(NamedTuple):
 
     def enter_command(self, ref: BotRef) -> Entrant:
         """Return an entrant for a program."""
-        from harness.isolation.entrants import enter_command
+        from harness.isolation.entrants import enter_command  # as in `isolated`
 
         return enter_command(ref, self.isolate)
 
     def bots_in(self, path: str) -> list[BotDescription]:
         """Return the bots of a file, described by a separate process unless there are recorded descriptions."""
-        from harness.isolation.entrants import bots_in
+        from harness.isolation.entrants import bots_in  # as in `isolated`
 
         return list(self.recorded) or bots_in(path, self.isolate)

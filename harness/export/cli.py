@@ -49,6 +49,7 @@ def command(
     arena export my-run --to csv --table matches --table seats --out tables
     python -c "import polars; print(polars.read_parquet('results/my-run/export/seats.parquet'))"
     """
+    # Shell completion and --help load this file, and must not wait for what replays and writes (0.1 s).
     from harness.export.api import export_folder
 
     opened = open_folder(results, run)

@@ -36,6 +36,8 @@ from harness.cli.options import (
 )
 from harness.core.errors import ArenaError, UnknownName, UsageError, printable
 
+# Functions import what they need: shell completion and `arena league --help` load this file, and must not wait for the
+# executors, the ratings and the pages (0.1 s).
 if TYPE_CHECKING:
     from harness.core.records import Isolation
     from harness.core.table import Table

@@ -17,7 +17,7 @@ from harness._version import VERSION
 from harness.core.errors import ArenaError, StoreError, UsageError
 from harness.core.files import MAX_DATA_BYTES, Folder, cannot_write, limited_lines, write_whole
 from harness.core.game import Game
-from harness.core.options import BotLimits, RunOptions, run_options
+from harness.core.options import SIZES, BotLimits, RunOptions, run_options
 from harness.core.plan import LEAGUE, GamePlan, Plan
 from harness.core.records import Value
 from harness.executors.base import SandboxLoader
@@ -43,8 +43,9 @@ from harness.plugins.hooks import LeagueChange, LeagueStatus, Listeners
 from harness.plugins.registry import Registry
 from harness.plugins.snapshots import declared_in, make_bundle
 from harness.plugins.trust import mark_untrusted
+from harness.runs.config_file import write_config_file
 from harness.runs.reader import GAMES
-from harness.runs.request import SIZES, RunRequest, draw_seed, write_event
+from harness.runs.request import RunRequest, draw_seed
 from harness.runs.setup import configured_games, seats_for, this_machine
 from harness.runs.store import RUN, RunFolder, RunInfo, lock, now
 
@@ -338,7 +339,7 @@ class LeagueFolder:
         except OSError as error:
             raise cannot_write(folder, error) from error
         if not (folder / SETTINGS).exists():
-            write_event(request, folder / SETTINGS, comment=COMMENT)
+            write_config_file(request, folder / SETTINGS, comment=COMMENT)
         # The journal comes last: it makes the folder a league, so a crash before this leaves none.
         write_whole(Folder(folder), JOURNAL, b"")
         return cls(folder)

@@ -12,7 +12,7 @@ from harness.core.bot import Bot, NoteBuffer
 from harness.core.errors import ArenaError, UsageError
 from harness.core.game import Game
 from harness.core.records import Event
-from harness.match.replay import HUMAN
+from harness.match.replay import HUMAN, note_text
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import LAST_FILLER, Registration, Registry, filler_bots
 
@@ -76,6 +76,8 @@ def find_rules(game: Game[Any], wanted: str) -> list[Rule]:
 
 HINT_BOTS = ("ismcts", "flat-mc")
 """Bots that give good hints in any game, best first."""
+EXPLAIN = "explain"
+"""Option of a bot that notes the reason for each choice: such a bot gives the hints of its game."""
 MAX_DEFAULT_OPPONENTS = 3
 """Largest number of default opponents."""
 
@@ -105,16 +107,18 @@ def _check_plays(entrant: Entrant, game: str) -> None:
 
 
 def hint_bot(registry: Registry, game: str, asked: str | None) -> Entrant | None:
-    """Return the bot for hints: the named one, or else the strongest that plays the game; None if only random play is
-    left."""
+    """Return the bot for hints: the named one, or else one that explains its choices, or a search bot, or any; None if
+    only random play is left."""
     if asked is not None:
         entrants = registry.entrants([asked])
         if len(entrants) != 1:
             raise UsageError(f"{asked} has {len(entrants)} bots; name one for hints: {asked}::NAME.")
         _check_plays(entrants[0], game)
         return entrants[0]
-    names = [*HINT_BOTS, *sorted(registry.bots)]
-    for name in names:
+    for name, offer in sorted(registry.bots.items()):
+        if game in offer.cls.games and any(option.name == EXPLAIN for option in offer.cls.options):
+            return registry.entrants([f"{name}={name}:{EXPLAIN}=true"])[0]
+    for name in [*HINT_BOTS, *sorted(registry.bots)]:
         if name in registry.bots and name != LAST_FILLER:
             [entrant] = registry.entrants([name])
             if entrant.plays(game):
@@ -130,10 +134,9 @@ def ask_for_hint(
     actions: Sequence[Action],
     past: Sequence[Event],
     seed: int,
-    notes: NoteBuffer | None = None,
-) -> Action:
-    """Return what the bot would choose, knowing only what the person knows; what it notes goes to `notes`."""
-    luck = random.getstate()
+) -> tuple[Action, list[str]]:
+    """Return what the bot would choose, knowing only what the person knows, and what it notes about it."""
+    luck, notes = random.getstate(), NoteBuffer()
     try:
         bot = adviser.seat(game, view.seat, players, seed)
         bot._note_buffer = notes
@@ -141,7 +144,8 @@ def ask_for_hint(
         # As the referee does: only a bot that overrides it gets events.
         if type(bot).observe is not Bot.observe:
             bot.observe(past)
-        return actions[actions.index(bot.choose(view, actions))]
+        chosen = actions[actions.index(bot.choose(view, actions))]
+        return chosen, list(map(note_text, notes.drain()))
     except KeyboardInterrupt:
         raise NoHintError(f"{adviser.name} was interrupted.") from None
     except BaseException as error:  # a bot may raise anything, and the match goes on without the hint

@@ -235,14 +235,14 @@ class PlaySession:
     def _digest(self, view: View) -> str:
         return blake2b(self.game.view_to_json(view), digest_size=8).hexdigest()
 
-    def _get_hint(self, view: View, actions: Sequence[Action]) -> tuple[str, Action]:
+    def _get_hint(self, view: View, actions: Sequence[Action]) -> tuple[str, Action, list[str]]:
         if self.adviser is None:
             raise NoHintError("no bot that plays better than at random is installed, and no hint bot was named.")
         # A named stream, so that asking for hints does not change any other luck.
         own = Chance(self.spec.seed).derive("bot", self.spec.id, self.saved.seat, HUMAN)
         seed = Chance(own).derive("hint", self.choices_played)
         adviser, players = self.adviser, len(self.spec.seats)
-        return adviser.name, ask_for_hint(adviser, self.game, view, players, actions, self.past, seed)
+        return adviser.name, *ask_for_hint(adviser, self.game, view, players, actions, self.past, seed)
 
     def greet(self) -> None:
         """Print the seats and how to get help."""

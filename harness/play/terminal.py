@@ -131,8 +131,8 @@ MAX_RULES_SHOWN = 12
 MAX_KEYS = 9
 """Number of choices up to which a digit plays one at once, without Enter."""
 
-GetHint = Callable[[View, Sequence[Action]], tuple[str, Action]]
-"""Returns the name of a bot and its choice; raises NoHintError."""
+GetHint = Callable[[View, Sequence[Action]], tuple[str, Action, list[str]]]
+"""Returns the name of a bot, its choice and its reasons; raises NoHintError."""
 
 COMMANDS = (
     ("1 to 9", "at a terminal, where there are at most nine choices: plays that one at once"),
@@ -262,11 +262,13 @@ class Dialogue:
 
     def _hint(self, turn: Turn, _rest: str) -> None:
         try:
-            name, action = self.get_hint(turn.view, turn.actions)
+            name, action, reasons = self.get_hint(turn.view, turn.actions)
         except NoHintError as error:
             self.console.paragraph(f"No hint: {error}")
             return
         self.console.say(f"{name} would choose {turn.actions.index(action) + 1}: {action}")
+        for reason in reasons:
+            self.console.paragraph(reason)
 
     def _quit(self, _turn: Turn, _rest: str) -> None:
         raise PlayerQuit

@@ -19,6 +19,7 @@ from harness.output.tables import escape_json, file_name
 from harness.report import PageParts, without_bots
 from harness.report.facts import Facts
 from harness.report.page import still_open
+from harness.report.picks import margin
 from harness.report.scenes import notes_of, packed, scene_data
 from harness.runs.reader import UNREADABLE, followed
 
@@ -283,8 +284,6 @@ def new_replays(
 
 
 def _stored(game: Game[Any], record: GameRecord, data: Mapping[str, Any], reasons: Sequence[str], when: str) -> Stored:
-    from harness.report.picks import margin
-
     behind = comeback(record, data)
     given = [*reasons, *(["comeback"] if behind >= MIN_COMEBACK and not record.faults else [])]
     return Stored(

@@ -17,7 +17,8 @@ from harness.core.records import Value
 from harness.plugins.discovery import shown
 from harness.plugins.entrants import BotEntry, BotInfo, Entrant, check_distinct, split_options, unknown_games
 from harness.plugins.registry import Registry
-from harness.runs.request import FilePlaces, RunRequest
+from harness.runs.config_file import FilePlaces
+from harness.runs.request import RunRequest
 from harness.runs.scheduler import Schedule
 from harness.runs.setup import (
     RunSetup,

@@ -91,6 +91,21 @@ def test_an_expert_beats_every_character_and_is_quick(game, expert, least, monke
     assert min(found.values()) > least, found
 
 
+@pytest.mark.parametrize(("game", "expert"), [("el-paso", "outlaw"), ("gnadenlos", "broker"), ("x-pasch", "tycoon")])
+def test_an_expert_that_explains_itself_gives_a_reason_for_each_choice_and_decides_alike(game, expert):
+    registry = load()
+    rules, notes = registry.game(game).configure(), []
+    spec = MatchSpec("1", 0, "", game, dict(rules.settings), 7, ("a", "b", "c"))
+    rivals = registry.entrants(CHARACTERS[game][:2])
+    quiet, explaining = registry.entrants([expert, f"explained={expert}:explain=true"])
+    records = [play(spec, rules, [quiet, *rivals], notes=notes)]
+    assert notes == []
+    records.append(play(spec, rules, [explaining, *rivals], notes=notes))
+    assert records[0].actions == records[1].actions
+    assert len(notes) == records[1].decisions[0]
+    assert all(len(note.said) == 1 and len(note.said[0]) < 300 for note in notes)
+
+
 @pytest.mark.parametrize(("name", "options"), SETTINGS)
 def test_the_expert_is_fit_with_any_options_and_any_number_of_players(name, options):
     registry = load()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import subprocess
+import sys
 import threading
 import zipfile
 from contextlib import contextmanager
@@ -12,39 +16,43 @@ from pathlib import Path
 
 import pytest
 
-from harness.browser.files import write_page
 from harness.browser.server import page_server
-from harness.plugins.registry import load
 from harness.runs.reader import GAMES
-from tests.browser.support import TOOLS, needs_runtime, runtime
+from tests.browser.support import ROOT, RUNTIME, TOOLS, needs_runtime
 from tests.report.browser import browser
 from tests.support.cli import arena
+from tests.support.packages import install
+from tests.support.waiting import wait_for
 
 pytestmark = needs_runtime
 EXPERTS = {"el-paso": "outlaw", "gnadenlos": "broker", "x-pasch": "tycoon"}
 MIN_TARGET_PX = 24
 DONE = "return Number(document.body.dataset.ready || 0) > arguments[0]"
 TAP = """
-const wait = (met) => new Promise((done, fail) => {
-  const began = performance.now();
-  const late = () => performance.now() - began > 60000;
-  (function look() { met() ? done() : late() ? fail(new Error('waited in vain')) : setTimeout(look, 5); })();
+const finish = arguments[arguments.length - 1], { body } = document, match = document.getElementById('match');
+const readyAfter = (before) => new Promise((done) => {
+  const isReady = () => Number(body.dataset.ready) > before;
+  if (isReady()) return done();
+  const observer = new MutationObserver(() => { if (isReady()) { observer.disconnect(); done(); } });
+  observer.observe(body, { attributes: true, attributeFilter: ['data-ready'] });
 });
-const finish = arguments[arguments.length - 1], ready = () => Number(document.body.dataset.ready);
 (async () => {
   let onBoard = 0, taps = 0;
-  while (document.getElementById('result').hidden) {
-    const before = ready(), piece = document.querySelector('#table .can');
-    const offered = document.querySelector('#choices button');
-    const target = piece && !(offered && document.querySelector('#choices p')) ? piece : offered;
-    target.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-    if (target === piece) onBoard += 1;
+  while (document.getElementById('result').hidden && document.getElementById('trouble').hidden) {
+    const before = Number(body.dataset.ready), asksWhich = match.querySelector('#choices p');
+    const piece = asksWhich ? null : match.querySelector('#table .can');
+    (piece || match.querySelector('#choices button')).dispatchEvent(new MouseEvent('click', { bubbles: true }));
     taps += 1;
-    await wait(() => ready() > before || document.querySelector('#choices p'));
+    if (piece) onBoard += 1;
+    if (body.classList.contains('busy')) await readyAfter(before);  // otherwise the page asks which of several is meant
   }
-  await wait(() => document.getElementById('how').textContent);
   return { onBoard, taps };
 })().then(finish, (error) => finish({ error: String(error) }));
+"""
+CHOOSE = """
+const list = document.getElementById(arguments[0]);
+list.value = arguments[1];
+list.dispatchEvent(new Event('change', { bubbles: true }));
 """
 SMALL_TARGETS = """
 return [...document.querySelectorAll('button, select, input, summary, a, .can')]
@@ -61,9 +69,17 @@ class Visitor:
     def __init__(self, page, address, downloads):
         self.page, self.address, self.downloads = page, address, downloads
 
-    def open(self, name, width=1280):
+    def resize(self, width):
         size = {"width": width, "height": 850, "deviceScaleFactor": 1, "mobile": width < 600}
         self.page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def shows(self, name):
+        """Whether this page is open, and nothing went wrong there."""
+        fine = "return location.href === arguments[0] && document.getElementById('trouble').hidden"
+        return self.page.js(fine, f"{self.address}/{name}")
+
+    def open(self, name, width=1280):
+        self.resize(width)
         self.page.driver.get("about:blank")
         self.page.driver.get(f"{self.address}/{name}")
         self.page.wait("return document.body.dataset.ready || !document.getElementById('trouble').hidden")
@@ -77,34 +93,81 @@ class Visitor:
 
     def downloaded(self, script):
         """The files in the zip file that a script downloads."""
-        before = set(self.downloads.glob("*.zip"))
+        for old in self.downloads.glob("*.zip"):
+            old.unlink()
         self.page.js(script)
-        self.page.wait("return true")
-        for _ in range(600):
-            new = [path for path in self.downloads.glob("*.zip") if path not in before]
-            if new:
-                return new[0]
-            threading.Event().wait(0.05)
-        raise AssertionError("nothing was downloaded")
+        return wait_for(lambda: next(self.downloads.glob("*.zip"), None), "a download")
+
+    def text(self, name):
+        """The text of a part of the page."""
+        return self.page.js("return document.getElementById(arguments[0]).textContent", name)
+
+    def choose(self, name, value):
+        """Chooses from a list, as a person does."""
+        self.page.js(CHOOSE, name, value)
+
+    def check_layout(self, width):
+        """Nothing is too wide or too small at this width, and axe-core finds nothing serious."""
+        self.resize(width)
+        assert self.page.js(SMALL_TARGETS, MIN_TARGET_PX) == []
+        assert self.page.js("return document.documentElement.scrollWidth") <= width
+        if TOOLS:
+            assert axe(self) == []
 
     def check_quiet(self):
         assert [each for each in self.page.complaints() if "favicon" not in each] == []
         foreign = [
             url
             for url in self.page.requests()
-            if not url.startswith((self.address.rsplit("/", 1)[0], "blob:", "data:", "about:"))
+            if not url.startswith((self.address.removesuffix("/play"), "blob:", "data:", "about:"))
         ]
         assert foreign == []
 
 
+LONE = """from harness import Bot
+
+
+class {name}(Bot):
+    \"\"\"Takes the first choice.\"\"\"
+
+    games = ("el-paso",)
+
+    def choose(self, view, actions):
+        return actions[0]  # how {name} thinks
+"""
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    write_page(folder / "sub" / "path", load(), runtime())
-    with page_server(folder) as server:
+def home(tmp_path_factory):
+    """A folder with a published site: a run of four bots, one of them with its source, and a game from a package."""
+    home = tmp_path_factory.mktemp("home")
+    for name in ("Open", "Secret"):
+        (home / f"{name.lower()}.py").write_text(LONE.format(name=name))
+    command(home, "new-game", "flip-seven")
+    install(home / "packages", home / "flip-seven")
+    bots = [f"--bot={bot}" for bot in ("outlaw", "diehard", "open.py", "secret.py")]
+    command(home, "tournament", "--game", "el-paso", "--deals", "1", "--name", "evening", "--workers", "0", *bots)
+    sources = ("--with-source", "open.py", "--with-source", "flip-seven")
+    to = ("--to", "site/sub/path", "--playable", "--runtime", RUNTIME)
+    command(home, "publish", "evening", *to, *sources)
+    return home
+
+
+def command(home, *arguments):
+    """Runs arena where the package with the game is installed."""
+    environment = {**os.environ, "PYTHONPATH": f"{home / 'packages'}:{ROOT}"}
+    started = [sys.executable, "-m", "harness", *arguments]
+    done = subprocess.run(started, cwd=home, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def site(home):
+    with page_server(home / "site") as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/sub/path"
+        yield f"http://127.0.0.1:{server.server_port}/sub/path/play"
         server.shutdown()
         thread.join()
 
@@ -130,68 +193,100 @@ def axe(visitor):
 
 
 def begin(visitor, game, width):
-    visitor.open(f"index.html#game={game}&bot={EXPERTS[game]}", width)
+    """Begins a match, in the page that is open if it is that page: to start Python again takes longer than a match."""
+    if not visitor.shows("index.html"):
+        visitor.open("index.html", width)
+    visitor.resize(width)
+    visitor.page.js("if (!document.getElementById('match').hidden) document.getElementById('another').click()")
+    visitor.choose("game", game)
+    visitor.choose("opponent-0", EXPERTS.get(game, "random"))
+    visitor.page.js("document.getElementById('seed').value = '7'")
     visitor.act("document.getElementById('begin').click()")
 
 
-@pytest.mark.parametrize(("game", "width"), [
-    ("el-paso", 390),
-    pytest.param("gnadenlos", 1280, marks=pytest.mark.slow),
-    pytest.param("x-pasch", 390, marks=pytest.mark.slow),
-])  # fmt: skip
-def test_a_whole_match_by_clicks_becomes_a_record_that_verify_accepts(visitor, tmp_path, game, width):
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("game", EXPERTS)
+def test_a_whole_match_by_taps_becomes_a_record_that_verify_accepts(visitor, tmp_path, game, width):
     begin(visitor, game, width)
-    assert visitor.page.js(SMALL_TARGETS, MIN_TARGET_PX) == []
-    assert visitor.page.js("return document.documentElement.scrollWidth") <= width
-    if TOOLS:
-        assert axe(visitor) == []
+    visitor.check_layout(width)
     found = visitor.page.driver.execute_async_script(TAP)
     assert "error" not in found, found
     assert found["onBoard"] > found["taps"] / 4
-    assert "true" in visitor.page.js("return document.getElementById('checked').textContent")
-    archive = visitor.downloaded("document.getElementById('download').click()")
-    with zipfile.ZipFile(archive) as files:
+    assert "true" in visitor.text("checked")
+    with zipfile.ZipFile(visitor.downloaded("document.getElementById('download').click()")) as files:
         files.extractall(tmp_path)
     [run] = tmp_path.iterdir()
     done = arena("verify", run, "--bots", "--isolate", "off", "--workers", "0")
     assert done.exit_code == 0, done.output
+    assert "the bots decide as recorded" in done.output
     assert EXPERTS[game] in (run / GAMES).read_text()
     visitor.check_quiet()
 
 
-def test_a_match_is_kept_and_continued_and_a_hint_and_rules_are_given(visitor):
+def test_a_match_is_kept_and_continued_and_hints_come_with_reasons_and_rules(visitor):
     begin(visitor, "el-paso", 390)
     visitor.act("document.querySelector('#table .can, #choices button').dispatchEvent(new MouseEvent('click'))")
-    shown = visitor.page.js("return document.getElementById('table').textContent")
+    shown = visitor.text("table")
     visitor.act("document.getElementById('hint').click()")
-    assert "would choose" in visitor.page.js("return document.getElementById('advice').textContent")
+    assert "outlaw would choose" in visitor.text("advice")
+    assert visitor.page.texts("#advice li")
     visitor.act("document.querySelector('#rules summary').click()")
-    assert "EP-" in visitor.page.js("return document.getElementById('rule-list').textContent")
+    assert "EP-" in visitor.text("rule-list")
     visitor.open("index.html", 390)
+    assert "after 1 choices" in visitor.text("saved-text")
     visitor.act("document.getElementById('continue').click()")
-    assert visitor.page.js("return document.getElementById('table').textContent") == shown
+    assert visitor.text("table") == shown
     visitor.check_quiet()
 
 
-def test_a_true_record_is_true_and_a_tampered_one_is_not(visitor):
-    match = arena_record()
-    visitor.open("verify.html", 390)
+def test_a_game_without_a_drawing_is_played_with_buttons_against_bots_of_the_site(visitor, home, tmp_path):
+    begin(visitor, "flip-seven", 390)
+    assert visitor.page.texts("#choices button") == ["keep", "swap"]
+    assert visitor.page.js("return document.querySelectorAll('#table .can').length") == 0
+    assert visitor.page.driver.execute_async_script(TAP)["taps"] == 3
+    assert "true" in visitor.text("checked")
+    with zipfile.ZipFile(visitor.downloaded("document.getElementById('download').click()")) as files:
+        files.extractall(tmp_path)
+    [run] = tmp_path.iterdir()
+    assert "the bots decide as recorded" in command(home, "verify", str(run), "--bots", "--isolate", "off")
+    visitor.check_quiet()
+
+
+def test_only_named_bots_are_published_with_their_source_and_opponents_have_their_places(visitor, home):
+    begin(visitor, "el-paso", 390)
+    visitor.page.js("document.getElementById('leave').click()")
+    offered = visitor.page.js("return [...document.querySelectorAll('#opponent-0 option')].map((one) => one.text)")
+    assert any(option.startswith("outlaw (place ") for option in offered)
+    assert any(option.startswith("open (place ") for option in offered)
+    assert not any(option.startswith("secret") for option in offered)
+    published = {path: path.read_bytes() for path in (home / "site").rglob("*") if path.is_file()}
+    texts = [gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content for content in published.values()]
+    assert any(b"how Open thinks" in text for text in texts)
+    assert not any(b"how Secret thinks" in text for text in texts)
+    names = {name for path in published if path.suffix == ".whl" for name in zipfile.ZipFile(path).namelist()}
+    assert "flip_seven_game.py" in names
+    assert not any("secret" in Path(name).name for name in names)
+    visitor.choose("opponent-0", "open=published/open/open.py")
+    visitor.act("document.getElementById('begin').click()")
+    assert "open" in visitor.text("table")
+
+
+def test_a_true_record_is_true_and_a_tampered_one_is_not(visitor, home):
+    [run] = (home / "results").iterdir()
+    line = (run / GAMES).read_text().splitlines()[0]
+    record = json.loads(line)
+    visitor.open(f"verify.html#run=evening&match={record['id']}", 390)
+    found = "return document.querySelector('#findings li').className"
+    assert visitor.page.js(found) == "true"
     check = "document.getElementById('record').value = arguments[0]; document.getElementById('check').click()"
-    visitor.act(check, match)
-    assert visitor.page.js("return document.querySelector('#findings li').className") == "true"
-    record = json.loads(match)
     visitor.act(check, json.dumps({**record, "scores": record["scores"][::-1]}))
-    assert visitor.page.js("return document.querySelector('#findings li').className") == "false"
-    assert "scores" in visitor.page.js("return document.querySelector('#findings li').textContent")
+    assert visitor.page.js(found) == "false"
+    assert "scores" in visitor.text("findings")
+    visitor.act(check, line)
+    assert visitor.page.js(found) == "true"
+    visitor.check_layout(390)
+    visitor.check_layout(1280)
     visitor.check_quiet()
-
-
-def arena_record():
-    import msgspec
-
-    from harness import play_match
-
-    return msgspec.json.encode(play_match("el-paso", ["outlaw", "diehard"], seed=7).record).decode()
 
 
 # A bot of other people in the page.
@@ -262,10 +357,10 @@ class Spy(Bot):
 
 def test_a_bot_in_the_page_reaches_no_network_no_storage_and_not_the_page(visitor):
     with listening() as address:
-        visitor.open("write.html")
+        visitor.open("write.html#game=el-paso")
         title = visitor.page.js("return document.title")
         run_source(visitor, HOSTILE.replace("ADDRESS", address))
-        said = visitor.page.js("return document.getElementById('outcome').textContent")
+        said = visitor.text("outcome")
         assert "TRIED" in said, said
         for what in ("indexedDB", "localStorage", "parent", "window", "xhr"):
             assert f"{what}: no error" not in said, said
@@ -277,38 +372,19 @@ def test_a_bot_in_the_page_reaches_no_network_no_storage_and_not_the_page(visito
     visitor.page.complaints()  # what the browser refused is in its console
 
 
+TYPE = """
+const box = document.querySelector('.cm-content'), clipboardData = new DataTransfer();
+box.focus();
+box.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', code: 'KeyA', keyCode: 65, ctrlKey: true, bubbles: true }));
+clipboardData.setData('text/plain', arguments[0]);
+box.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+"""
+
+
 def run_source(visitor, source):
-    """Runs a typed bot and waits for the outcome."""
-    visitor.page.js("localStorage.setItem('arena-bot-el-paso', arguments[0])", source)
-    visitor.open("write.html#game=el-paso")
+    """Puts a bot into the editor in place of what is there, and runs it."""
+    visitor.page.js(TYPE, source)
     visitor.act("document.getElementById('run').click()")
-
-
-def test_a_bot_with_a_bug_is_fixed_plays_and_goes_home_as_a_package(visitor, tmp_path):
-    visitor.page.driver.get(f"{visitor.address}/write.html")
-    visitor.page.js("localStorage.clear()")
-    visitor.open("write.html#game=el-paso", 390)
-    good = visitor.page.js("return document.querySelector('.cm-content').innerText").replace("\u200b", "")
-    assert "class MyBot" in good
-    assert visitor.page.js("return document.documentElement.scrollWidth") <= 390
-    if TOOLS:
-        assert axe(visitor) == []
-    source = BOT.replace("max(actions", "maximum(actions")
-    line = next(number for number, text in enumerate(source.splitlines(), 1) if "maximum" in text)
-    run_source(visitor, source)
-    outcome = visitor.page.js("return document.getElementById('outcome').textContent")
-    assert f"my_bot.py:{line}" in outcome
-    assert "NameError" in outcome
-    assert visitor.page.js("return document.querySelectorAll('.cm-lintRange-error').length") > 0
-    run_source(visitor, BOT)
-    assert "of 100 matches" in visitor.page.js("return document.getElementById('outcome').textContent")
-    archive = visitor.downloaded("document.getElementById('package').click()")
-    with zipfile.ZipFile(archive) as files:
-        files.extractall(tmp_path)
-    package = tmp_path / "night-owl"
-    done = arena("check", package / "night_owl_bot.py", "--isolate", "off")
-    assert done.exit_code == 0, done.output
-    visitor.check_quiet()
 
 
 BOT = '''"""A bot."""
@@ -326,15 +402,37 @@ class NightOwl(Bot):
 '''
 
 
+def test_a_bot_with_a_bug_is_fixed_plays_and_goes_home_as_a_package(visitor, tmp_path):
+    visitor.page.driver.get(f"{visitor.address}/write.html")
+    visitor.page.js("localStorage.clear()")
+    visitor.open("write.html#game=el-paso", 390)
+    assert "class MyBot" in visitor.page.js("return document.querySelector('.cm-content').innerText")
+    source = BOT.replace("max(actions", "maximum(actions")
+    line = next(number for number, text in enumerate(source.splitlines(), 1) if "maximum" in text)
+    run_source(visitor, source)
+    assert f"my_bot.py:{line}" in visitor.text("outcome")
+    assert "NameError" in visitor.text("outcome")
+    assert "maximum" in visitor.page.js("return document.querySelector('.cm-lintRange-error').textContent")
+    visitor.check_layout(390)
+    run_source(visitor, BOT)
+    assert "of 100 matches" in visitor.text("outcome")
+    visitor.check_layout(1280)
+    with zipfile.ZipFile(visitor.downloaded("document.getElementById('package').click()")) as files:
+        files.extractall(tmp_path)
+    install(tmp_path / "packages", tmp_path / "night-owl")
+    assert "night-owl is fit to play" in command(tmp_path, "check", "night-owl", "--isolate", "off")
+    visitor.check_quiet()
+
+
 def test_the_stop_button_ends_an_endless_loop(visitor):
-    source = BOT.replace("        return max", "        while True:\n            pass\n        return max")
-    visitor.page.js("localStorage.setItem('arena-bot-el-paso', arguments[0])", source)
-    visitor.open("write.html#game=el-paso")
+    if not visitor.shows("write.html#game=el-paso"):
+        visitor.open("write.html#game=el-paso")
+    endless = BOT.replace("        return max", "        while True:\n            pass\n        return max")
+    visitor.page.js(TYPE, endless)
     before = visitor.page.js("return Number(document.body.dataset.ready)")
     visitor.page.js("document.getElementById('run').click()")
     visitor.page.wait("return !document.getElementById('stop').hidden")
     visitor.page.js("document.getElementById('stop').click()")
     visitor.page.wait(DONE, before)
-    visitor.page.js("localStorage.setItem('arena-bot-el-paso', arguments[0])", BOT)
     run_source(visitor, BOT)
-    assert "of 100 matches" in visitor.page.js("return document.getElementById('outcome').textContent")
+    assert "of 100 matches" in visitor.text("outcome")

@@ -64,8 +64,9 @@ def test_quit_and_the_end_of_input_leave_the_table(lines):
 
 
 def test_a_hint_names_the_bot_and_the_choice():
-    console, _ = talk("hint", "1!", get_hint=lambda _view, actions: ("sage", actions[3]))
+    console, _ = talk("hint", "1!", get_hint=lambda _view, actions: ("sage", actions[3], ["It is wise."]))
     assert f"sage would choose 4: {first_turn(game()).actions[3]}" in console.said
+    assert "It is wise." in console.said
     assert "No hint: nobody is asked in this test." in talk("hint", "1!")[0].said
 
 
@@ -107,11 +108,15 @@ def test_opponents_are_bots_of_the_game_and_reach_the_minimum_number_of_players(
     assert choose_opponents(registry, x_pasch, ("flat-mc:iterations=9",)) == ["flat-mc:iterations=9", "random"]
 
 
-def test_hints_come_from_the_strongest_bot_unless_one_is_named():
+def test_hints_come_from_a_bot_that_explains_itself_unless_one_is_named():
     registry = load()
-    strongest = hint_bot(registry, "el-paso", None)
-    assert strongest is not None
-    assert strongest.name == "ismcts"
+    expert = hint_bot(registry, "el-paso", None)
+    assert expert is not None
+    assert (expert.name, expert.settings) == ("outlaw", {"explain": True})
+    del registry.bots["outlaw"]
+    searching = hint_bot(registry, "el-paso", None)
+    assert searching is not None
+    assert searching.name == "ismcts"
     assert hint_bot(registry, "el-paso", "skittish:stars=3").name == "skittish:stars=3"
     with pytest.raises(Exception, match="founder does not play el-paso"):
         hint_bot(registry, "el-paso", "founder")
@@ -136,6 +141,7 @@ class Gambler(Bot):
 
     def choose(self, view, actions):
         random.seed(1)
+        self.note("a hunch")
         return random.choice(actions)
 
 
@@ -161,7 +167,9 @@ def hint_from(bot):
 
 def test_a_hint_bot_observes_events_and_does_not_change_the_random_state():
     before = random.getstate()
-    assert hint_from(Gambler) in first_turn(game()).actions
+    chosen, reasons = hint_from(Gambler)
+    assert chosen in first_turn(game()).actions
+    assert reasons == ["a hunch"]
     assert random.getstate() == before
     assert Gambler.heard == len(first_turn(game()).past) > 0
 

@@ -29,7 +29,12 @@ def browser() -> Iterator[Browser]:
 
     options = ChromeOptions()
     options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
+    for argument in (
+        *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"),
+        # What a browser does besides showing pages takes processor time and asks other servers.
+        *("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
+        *("--disable-sync", "--disable-extensions"),
+    ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = Chrome(options=options, service=Service(DRIVER))

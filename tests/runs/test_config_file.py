@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from harness import BotEntry, RunRequest, UsageError
 from harness.executors.base import default_workers
-from harness.runs.request import event_text
+from harness.runs.config_file import config_text
 
 BOT = """import harness
 class {name}(harness.Bot):
@@ -222,7 +222,7 @@ def test_a_saved_request_is_read_back_unchanged(fields):
     request.save(path, force=True)
     read = RunRequest.from_file(path)
     assert plain(read) == plain(request)
-    assert event_text(read, Path(path)) == Path(path).read_text(encoding="utf-8")
+    assert config_text(read, Path(path)) == Path(path).read_text(encoding="utf-8")
 
 
 def test_a_saved_file_has_only_non_default_keys_in_a_readable_order():

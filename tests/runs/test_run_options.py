@@ -17,7 +17,7 @@ from harness.comparison.cli import command as compare
 from harness.core.options import BotLimits, CommonLimits, RunOptions, run_options
 from harness.league.cli import NOT_ASKED, init_command
 from harness.league.folder import NOT_FOR_LEAGUES
-from harness.runs import request as config_file
+from harness.runs import config_file
 
 PYTHON_ONLY = {"file": "where a config file says what it says; reading the file makes it"}
 
@@ -46,10 +46,10 @@ def test_a_new_field_becomes_an_option_a_config_key_and_a_check(tmp_path, monkey
     monkeypatch.setattr(config_file, "RunOptions", WiderOptions)
     file = tmp_path / "event.toml"
     file.write_text("max-draws = 4")
-    assert config_file.asked_in(file)["max_draws"] == 4
+    assert config_file.read_config_file(file)["max_draws"] == 4
     file.write_text("max-draws = 10")
     with pytest.raises(harness.UsageError, match="line 1, column 1: Max draws can be 9 at most, not 10"):
-        config_file.asked_in(file)
+        config_file.read_config_file(file)
 
     with pytest.raises(harness.UsageError, match="Max draws must be at least 1, not 0"):
         WiderOptions(max_draws=0)

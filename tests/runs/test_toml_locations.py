@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runs.request import Place, places_in
+from harness.runs.toml_places import Place, places_in
 
 TEXT = '''# c = 1 [x]
 games = ["el-paso", # a ] comment

@@ -3,6 +3,7 @@
 const { at, badge, back, circle, die, flow, hint, narrow, path, picture, piece, rect, short, svg, text, zone } = arena;
 
 const WIDTH = 620, LEFT = 122, COLUMN = 82;
+const CARD = 20; // 24 pixels in a window of 1280: large enough to be tapped
 const COLOURS = ["#3d7a57", "#a83f39", "#b8860b", "#7b5230", "#3f6ea5", "#775a9a"];
 const column = (site) => LEFT + site * COLUMN;
 const label = (site) => site.replace("_", " ");
@@ -103,7 +104,7 @@ const pile = (scene, place, x, y, size, gap) => {
 
 const piles = (scene) => at(0, 260,
   text(14, 13, "piles,", { class: "soft" }), text(14, 26, "discards", { class: "soft" }),
-  scene.figures.sites.map((_, place) => pile(scene, place, column(place), 0, 17, 23)));
+  scene.figures.sites.map((_, place) => pile(scene, place, column(place), 0, CARD, 20)));
 
 const where = (view, seat) => (view.leaving.includes(seat) ? "is leaving" : view.left[seat] ? `left, group ${view.left[seat]}` : "in town");
 const lookout = (x, y) => at(x, y, piece("lookout", "", path("M-9 3l12 -6l3 6l-12 6ZM6 -6l6 -2l3 6l-6 2Z", { class: "dark edge" })), hint("lookout"));
@@ -122,10 +123,10 @@ const outlaw = (scene, seat, y) => {
     badge(20, 15, seat), text(33, 19, short(scene.names[seat], 11), { class: "bold" }), hint(scene.names[seat]),
     money(view, seat, 19, 40), seat === view.lookout && lookout(80, 36), piece(`where:${seat}`, "", text(14, 60, where(view, seat), { class: "soft" })),
     scene.figures.sites.map((_, place) => {
-      const x = column(place), values = hand[place], tight = Math.min(19, 74 / Math.max(1, values.length));
+      const x = column(place), values = hand[place], tight = Math.min(22, 74 / Math.max(1, values.length));
       const tiles = view.tiles[seat][place], close = Math.min(19, 58 / Math.max(1, tiles.length));
       const down = laid && laid[0] === place ? values.lastIndexOf(laid[1]) : -1;
-      return svg("g", {}, values.map((value, k) => card(x + k * tight, 5 - (k === down ? 4 : 0), place, value, { action: mine && `play:${place}:${value}`, ...(k === down ? MARKED : {}) })),
+      return svg("g", {}, values.map((value, k) => card(x + k * tight, 5 - (k === down ? 4 : 0), place, value, { size: CARD, action: mine && `play:${place}:${value}`, ...(k === down ? MARKED : {}) })),
         tiles.map((value, k) => tile(x + k * close, 40, 24, place, value, mine)),
         played && played[0] === place && !laid && at(x + COLUMN - 26, 38, card(0, 0, place, played[1], MARKED), hint("played last")));
     })));

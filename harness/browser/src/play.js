@@ -50,7 +50,7 @@ const chosenGame = () => {
 };
 
 /** @param {GameInfo} game @param {BotInfo} bot */
-const strengthOf = (game, bot) => strengths[game.title]?.[bot.name] || (bot.name === "random" ? "plays at random" : bot.quick ? "" : "searches, takes its time");
+const strengthOf = (game, bot) => strengths[game.name]?.[bot.name] || (bot.name === "random" ? "plays at random" : bot.quick ? "" : "searches, takes its time");
 
 /**
  * Places and skills in the newest run of each game.
@@ -60,8 +60,8 @@ const strengthsIn = (runs) => {
   /** @type {Record<string, Record<string, string>>} */
   const found = {};
   for (const run of runs) {
-    for (const [title, rows] of Object.entries(run.boards)) {
-      found[title] ||= Object.fromEntries(rows.map((row) => [row.bot, `place ${row.place} of ${rows.length}${row.skill === null ? "" : `, skill ${row.skill.toFixed(1)}`}`]));
+    for (const [game, rows] of Object.entries(run.boards)) {
+      found[game] ||= Object.fromEntries(rows.map((row) => [row.bot, `place ${row.place} of ${rows.length}${row.skill === null ? "" : `, skill ${row.skill.toFixed(1)}`}`]));
     }
   }
   return found;
@@ -195,6 +195,8 @@ const drawBoard = () => {
   place.replaceChildren(board);
 };
 
+const SHAPES = "rect, circle, path, polygon";
+
 const showChoices = () => {
   /** @type {Action[]} */
   const legal = table.legal;
@@ -206,6 +208,7 @@ const showChoices = () => {
     if (!actions.length) continue;
     actions.forEach((action) => drawn.add(action));
     piece.classList.add("can");
+    (piece.matches(SHAPES) ? piece : piece.querySelector(SHAPES))?.classList.add("outline");
     piece.setAttribute("role", "button");
     piece.setAttribute("tabindex", "0");
     // What can be read on it comes first, so that one can say it to a voice control.
@@ -223,6 +226,7 @@ const showChoices = () => {
   }
   const others = legal.filter((action) => !drawn.has(action));
   part("asked").textContent = table.over ? "" : `Your turn: ${table.phase}`;
+  part("kinds").textContent = table.kinds.length > 3 ? "" : table.kinds.join(" ");
   part("on-board").hidden = !drawn.size;
   part("choices").replaceChildren(...others.map(button));
   part("all-choices").hidden = !drawn.size;

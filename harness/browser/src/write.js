@@ -120,7 +120,7 @@ const showOutcome = (outcome) => {
   part("outcome").replaceChildren(
     element("p", { textContent: `${outcome.bot} won ${outcome.won} of ${outcome.matches} matches.` }),
     ...(faults.length ? [element("p", { className: "trouble", textContent: "It failed; a seat of a failed bot is played at random and ranked last." }), ...faults] : []),
-    element("div", { className: "wide" }, element("table", { className: "shares" }, element("thead", {}, head), element("tbody", {}, ...rows))));
+    element("div", { className: "wide", tabIndex: 0, role: "region", "aria-label": "results" }, element("table", { className: "shares" }, element("thead", {}, head), element("tbody", {}, ...rows))));
   const at = outcome.faults.find((fault) => fault.line);
   if (at) markLine(at.line, at.detail);
 };
