@@ -19,7 +19,7 @@ from zipfile import ZipFile
 from harness._version import VERSION
 from harness.cluster.wheels import pack_wheel, wheels_for
 from harness.core.errors import StoreError, UsageError
-from harness.core.files import Folder, user_cache, write_whole
+from harness.core.files import Folder, user_cache, writable_by_others, write_whole
 from harness.plugins.bot_files import sources_of
 from harness.plugins.discovery import DISTRIBUTION
 from harness.plugins.registry import Registry
@@ -38,6 +38,7 @@ HARNESS = ("core", "match", "new_package", "plugins")
 MODULES = {
     "adapters": ("__init__.py", "encoding.py", "fields.py"),
     "browser": ("__init__.py", "entry.py", "table.py", "workshop.py"),
+    "play": ("__init__.py", "person.py"),
 }
 """What of Arena the page has: all files of these packages, and these modules of others."""
 
@@ -73,6 +74,8 @@ def find_runtime(given: Path | None) -> Runtime:
     folder = user_cache() / f"pyodide-{PYODIDE}"
     if not folder.is_dir():
         _fetch(folder)
+    if writable_by_others(folder.stat()):  # what is in it would be published, and run in browsers
+        raise UsageError(f"Another user may write to {folder}: delete it, and it is fetched again.")
     return Runtime(folder)
 
 

@@ -155,7 +155,7 @@ class RunFormat(Format):
         place = place_of(Path("results/run"))
         assert place is not None
         live = LiveRun(place, self.registry)
-        sent = b"".join(live.look().values()) + live.matches(0)
+        sent = b"".join(live.read_updates().values()) + live.matches(0)
         for match in list(getattr(live, "_ids", ())):
             sent += live.match(match) or b""
         check_output(0, sent.decode())

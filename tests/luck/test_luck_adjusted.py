@@ -30,7 +30,7 @@ from harness.luck import adjustment
 from harness.luck import run as value_learning
 from harness.luck.adjustment import MAX_COEFFICIENT, ControlCoefficients, ExpectedShares, adjust_results
 from harness.plugins.registry import load
-from harness.ratings.anytime import ConfidenceSequence, log_threshold
+from harness.ratings.betting import ConfidenceSequence, log_threshold
 from harness.ratings.counts import GameCounts
 from harness.ratings.leaderboard import leaderboard
 from tests.luck.luck_gains import PAIRS, entrant, measure

@@ -193,7 +193,7 @@ def test_the_live_page_sends_no_control_characters_and_no_foreign_markup(folder)
         place = place_of(folder / "results" / run)
         assert place is not None
         live = LiveRun(place, REGISTRY)
-        sent = b"\n".join([*live.look().values(), live.matches(0)])
+        sent = b"\n".join([*live.read_updates().values(), live.matches(0)])
         sent += b"".join(b"\n" + (live.match(each) or b"{}") for each in getattr(live, "_ids", ()))
         check(sent.decode())
         for line in sent.splitlines():

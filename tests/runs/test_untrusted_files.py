@@ -62,7 +62,7 @@ def serve(folder):
     place = place_of(folder)
     if place is not None:
         live = LiveRun(place, REGISTRY)
-        live.look()
+        live.read_updates()
         live.matches(0)
 
 
