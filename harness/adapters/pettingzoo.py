@@ -140,7 +140,7 @@ class ArenaEnv(AECEnv, EzPickle):  # type: ignore[misc]  # types of extras are n
         seat = self._seats[agent]
         return {
             "observation": self.encoding.array(state.view(seat)),
-            "action_mask": self._masks.of(state.legal if state.seat == seat else ()),
+            "action_mask": self._masks.encode(state.legal if state.seat == seat else ()),
         }
 
     def step(self, action: int | None) -> None:
