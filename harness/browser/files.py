@@ -38,6 +38,7 @@ HARNESS = ("core", "match", "new_package", "plugins")
 MODULES = {
     "adapters": ("__init__.py", "encoding.py", "fields.py"),
     "browser": ("__init__.py", "entry.py", "table.py", "workshop.py"),
+    "play": ("__init__.py", "person.py"),
 }
 """What of Arena the page has: all files of these packages, and these modules of others."""
 
