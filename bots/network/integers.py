@@ -2,7 +2,7 @@
 
 It has one hidden layer. Each input is a question, whether a number of the view or of an action is at least so much, and
 adds a row of weights to the hidden layer if it is. The hidden units are lanes of one long integer: to add a row is one
-addition of Python, which is as quick as numpy for layers of this size, and exact.
+addition of Python, which is exact, and nearly as quick as numpy for layers of this size.
 """
 
 from __future__ import annotations

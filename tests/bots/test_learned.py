@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from itertools import islice
 from typing import Any
 
 import pytest
 
 from bots.learned import Learned
 from bots.network import integers
-from bots.network.integers import PLAYERS, Scorer, network_of, read
+from bots.network.integers import PLAYERS, Network, Scorer, network_of, read
 from harness import Game, encoding_of, play_match, step_match
 from tests.support.games import REGISTRY, label, variants
 
@@ -34,6 +35,8 @@ def test_numpy_finds_the_scores_that_plain_python_finds(game):
     np = pytest.importorskip("numpy", reason="the optional numpy is not installed")
     stored = read(game.name)
     weights = np.frombuffer(b64decode(stored.weights), np.int8).reshape(-1, stored.hidden).astype(np.int64)
+    known = {PLAYERS, *[number.label for number in encoding_of(game, game.max_players).numbers]}
+    assert stored.view.keys() <= known, "the encoding has changed: train again"
     for players in (game.min_players, game.max_players):
         labels = [*[number.label for number in encoding_of(game, players).numbers], PLAYERS]
         for view, legal, scorer in decisions(game, players):
@@ -68,6 +71,21 @@ def test_it_plays_every_variant_at_every_table_without_faults(game):
     for players in range(game.min_players, game.max_players + 1):
         match = play_match(game.name, ["learned", *["random"] * (players - 1)], seed=players, options=game.settings)
         assert match.faults == ()
+
+
+def test_training_again_makes_the_same_network(monkeypatch):
+    train = pytest.importorskip(
+        "bots.network.train", reason="the optional numpy is not installed", exc_type=ImportError
+    )
+    monkeypatch.setattr(train, "TESTS", 2)
+    game = REGISTRY.game("gnadenlos").configure()
+    pairs = zip(*[islice(train.rounds(game, matches=12, epochs=1, rate=0.002, seed=3), 2) for _ in "12"], strict=True)
+    for one, other in pairs:
+        assert one._replace(minutes=0) == other._replace(minutes=0)
+        view = step_match("gnadenlos", [None] * 3, seed=1)
+        view.advance()
+        assert Scorer(Network(one.trained), view.game, 3).best(view.view(), view.legal) in view.legal
+    assert one.decisions > 1000
 
 
 def test_its_networks_are_small():
