@@ -228,11 +228,15 @@ def test_a_match_is_kept_and_continued_and_hints_come_with_reasons_and_rules(vis
     visitor.act("document.querySelector('#table .can, #choices button').dispatchEvent(new MouseEvent('click'))")
     shown = visitor.text("table")
     visitor.act("document.getElementById('hint').click()")
+    assert visitor.text("kinds") == "Draw a card from a site's pile."
     assert "outlaw would choose" in visitor.text("advice")
     assert visitor.page.texts("#advice li")
     visitor.act("document.querySelector('#rules summary').click()")
     assert "EP-" in visitor.text("rule-list")
     visitor.open("index.html", 390)
+    visitor.act("document.querySelector('#all-rules summary').click()")
+    assert "EP-1 " in visitor.text("all-rule-list")
+    visitor.check_layout(390)
     assert "after 1 choices" in visitor.text("saved-text")
     visitor.act("document.getElementById('continue').click()")
     assert visitor.text("table") == shown
