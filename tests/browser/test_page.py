@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -17,7 +18,9 @@ from pathlib import Path
 import pytest
 
 from harness.browser.server import page_server
+from harness.plugins.registry import load
 from harness.runs.reader import GAMES
+from tests.browser import same_records
 from tests.browser.support import ROOT, RUNTIME, TOOLS, needs_runtime
 from tests.report.browser import browser
 from tests.support.cli import arena
@@ -389,6 +392,39 @@ def run_source(visitor, source):
     """Puts a bot into the editor in place of what is there, and runs it."""
     visitor.page.js(TYPE, source)
     visitor.act("document.getElementById('run').click()")
+
+
+DIGESTS = """
+
+from functools import cache
+from harness import Bot
+from harness.plugins.registry import load
+
+
+class Digests(Bot):
+    def choose(self, view, actions):
+        raise ValueError("digests " + digests())
+
+
+@cache
+def digests():
+    registry = load()
+    return json.dumps({name: digest_of(registry, registry.game(name).configure(), "quick", 100) for name in GAMES})
+
+
+"""
+
+
+def test_matches_in_the_browser_have_the_same_records(visitor):
+    if not visitor.shows("write.html#game=el-paso"):
+        visitor.open("write.html#game=el-paso")
+    # A typed bot can play matches itself, and fails with their digests.
+    run_source(visitor, Path(same_records.__file__).read_text() + f"GAMES = {[*EXPERTS]}\n" + DIGESTS)
+    [line, *_] = re.findall(r"ValueError: digests (\{.*?\})", visitor.text("outcome"))
+    registry = load()
+    assert json.loads(line) == {
+        name: same_records.digest_of(registry, registry.game(name).configure(), "quick", 100) for name in EXPERTS
+    }
 
 
 BOT = '''"""A bot."""
