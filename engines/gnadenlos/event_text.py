@@ -315,11 +315,11 @@ def _iou(iou: list[int], names: Names) -> str:
 def _ious(ious: Iterable[list[int]], names: Names) -> str:
     """Return IOUs debtor by debtor: "1+3 of miser, 2 of debtor"."""
     by_debtor = sorted((Iou(*iou) for iou in ious), key=lambda iou: (iou.colour, iou.value))
-    told = [
+    texts = [
         f"{'+'.join(str(iou.value) for iou in group)} of {names[debtor]}"
         for debtor, group in groupby(by_debtor, key=lambda iou: iou.colour)
     ]
-    return ", ".join(told) or "none"
+    return ", ".join(texts) or "none"
 
 
 def _place(game: Gnadenlos, place: int) -> str:

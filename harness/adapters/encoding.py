@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
@@ -17,6 +18,8 @@ EncodingName = Literal["auto", "compact", "generic"]
 
 MAX_CACHED = 5_000
 """Values of one part whose numbers are kept."""
+MANY_NUMBERS, MAX_BYTE = 100, 255
+"""A part with at least this many numbers, all of one scale, is packed through a table if they are whole."""
 
 
 class _Step(NamedTuple):
@@ -26,6 +29,8 @@ class _Step(NamedTuple):
     known: dict[Hashable, Any]
     """Values -> numbers; shared by all seats if the numbers do not depend on the seat."""
     scales: Sequence[float] | None
+    table: Any = None
+    """Numpy array with the packed number for each whole number; None if the part has few numbers, or several scales."""
 
 
 class _Segment(NamedTuple):
@@ -82,7 +87,8 @@ class Encoding:
         self.numbers = tuple(numbers)
         self.size = len(numbers)
         """How many numbers there are."""
-        self._lists, self._arrays = self._plans(parts), self._plans(parts)
+        self._lists, self._arrays = self._plans(parts), list[_Plan]()
+        self._parts = parts
 
     def __reduce__(self) -> tuple[Any, ...]:
         return encoding_of, (self.game, self.players, self.name, self.scaled)
@@ -109,19 +115,28 @@ class Encoding:
 
     def array(self, view: View) -> Any:
         """Return the numbers of a view as a numpy array of float32."""
-        return _from_bytes()(bytearray().join(self._collect(view, self._arrays, _float32)), "float32")
+        return _from_bytes()(self.packed(view), "float32")
 
-    def _plans(self, parts: Sequence[EncodingPart]) -> list[_Plan]:
+    def packed(self, view: View) -> bytearray:
+        """Return the numbers of a view as the bytes of float32. It needs no other package, but is faster with numpy."""
+        if not self._arrays:  # learned bots do without them, and do not load numpy
+            self._arrays = self._plans(self._parts, _table)
+        return bytearray().join(self._collect(view, self._arrays, _float32))
+
+    def _plans(
+        self, parts: Sequence[EncodingPart], make_table: Callable[[EncodingPart, bool], Any] = lambda *_: None
+    ) -> list[_Plan]:
         """Return for each seat how its views are encoded."""
         segments = tuple(_segments(parts))
         shared = {part.name: dict[Hashable, Any]() for part in parts}
+        tables = {part.name: make_table(part, self.scaled) for part in parts}
         plans = []
         for _ in range(self.players):
             steps: list[_Step] = []
             for part in parts:
                 known = dict[Hashable, Any]() if part.relative else shared[part.name]
                 scales = [1 / _scale(number) for number in part.numbers] if self.scaled else None
-                steps += [_Step(part, known, scales)] * (self.players if part.by_seat else 1)
+                steps += [_Step(part, known, scales, tables[part.name])] * (self.players if part.by_seat else 1)
             plans.append(_Plan(segments, tuple(steps), tuple([step.known.get for step in steps])))
         return plans
 
@@ -254,10 +269,28 @@ def _fill(step: _Step, seat: int, value: Any, pack: Callable[[Iterable[float]], 
         raise UsageError(f"The part {part.name} has {len(part.numbers)} numbers, and its encode made {len(numbers)}.")
     if len(step.known) >= MAX_CACHED:
         step.known.clear()
+    if step.table is not None:
+        with suppress(TypeError, ValueError):  # a number that is not whole, or out of its bounds
+            whole: Any = numbers
+            step.known[value] = packed = step.table.take(_from_bytes()(bytearray(whole), "uint8")).tobytes()
+            return packed
     if step.scales is not None:
         numbers = [number * scale for number, scale in zip(numbers, step.scales, strict=True)]
     step.known[value] = packed = pack(numbers)
     return packed
+
+
+def _table(part: EncodingPart, scaled: bool) -> Any:
+    """Return the packed form of each whole number of a part, if it has many numbers of one scale."""
+    scales = {_scale(number) if scaled else 1.0 for number in part.numbers}
+    low, high = min(number.low for number in part.numbers), max(number.high for number in part.numbers)
+    if len(part.numbers) < MANY_NUMBERS or len(scales) > 1 or low < 0 or high > MAX_BYTE:
+        return None
+    try:
+        import numpy as np
+    except ImportError:
+        return None
+    return np.array([value * (1 / scale) for value in range(MAX_BYTE + 1) for scale in scales], np.float32)
 
 
 def _float32(numbers: Iterable[float]) -> bytes:

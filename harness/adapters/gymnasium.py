@@ -146,7 +146,7 @@ class ArenaEnv(gymnasium.Env):  # type: ignore[misc]  # types of extras are not 
         return self.encoding.array(match.view(self._played_seat))
 
     def _mask(self, match: MatchStepper) -> Any:
-        return self._masks.of(match.legal if match.seat == self._played_seat else ())
+        return self._masks.encode(match.legal if match.seat == self._played_seat else ())
 
     def _info(self, match: MatchStepper) -> dict[str, Any]:
         return {"action_mask": self._mask(match)}

@@ -7,6 +7,7 @@ env = arena_zoo.env("el-paso", players=3)
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle, seeding
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
+from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from harness.adapters.encoding import EncodingName, encoding_of
 from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, played_record, reward_function
@@ -34,10 +35,28 @@ def env(game: str | type[Game[Any]], players: int | None = None, illegal_reward:
 
     The settings are those of `ArenaEnv`.
     """
-    wrapped: Any = ArenaEnv(game, players, **settings)
-    wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=illegal_reward)
-    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
-    return wrappers.OrderEnforcingWrapper(wrapped)
+    return ClassicEnv(ArenaEnv(game, players, **settings), illegal_reward)
+
+
+class ClassicEnv(OrderEnforcingWrapper, AssertOutOfBoundsWrapper, TerminateIllegalWrapper):  # type: ignore[misc]
+    """The wrappers of PettingZoo's classic games in one object.
+
+    One around the other, they would look up each attribute of the environment three times, which takes as long as a
+    step of the game.
+    """
+
+    def __init__(self, env: ArenaEnv, illegal_reward: float) -> None:
+        self._has_reset = self._has_updated = False
+        TerminateIllegalWrapper.__init__(self, env, illegal_reward)
+
+    # Before `reset` the environment has none of these, and Python asks `__getattr__`, which raises the wrapper's error.
+    agents = property(attrgetter("env.agents"))
+    agent_selection = property(attrgetter("env.agent_selection"))
+    rewards = property(attrgetter("env.rewards"))
+    terminations = property(attrgetter("env.terminations"))
+    truncations = property(attrgetter("env.truncations"))
+    infos = property(attrgetter("env.infos"))
+    _cumulative_rewards = property(attrgetter("env._cumulative_rewards"))
 
 
 class ArenaEnv(AECEnv, EzPickle):  # type: ignore[misc]  # types of extras are not read
@@ -75,7 +94,6 @@ class ArenaEnv(AECEnv, EzPickle):  # type: ignore[misc]  # types of extras are n
         self.metadata = {**METADATA, "name": f"{self.game.name.replace('-', '_')}_v0"}
         self.render_mode = render_mode
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
-        self.agents: list[str] = []
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._reward = reward_function(reward)
         self._masks = Masks(len(self.game.actions))
@@ -107,7 +125,7 @@ class ArenaEnv(AECEnv, EzPickle):  # type: ignore[misc]  # types of extras are n
             self._random, _ = seeding.np_random(seed)
         self.deal = int((options or {}).get("deal", self._random.integers(2**SEED_BITS)))
         self._state, self.codes = self.game.new(self.players, Chance(self.deal)), []
-        self.agents = self.possible_agents[:]
+        self.agents: list[str] = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
@@ -122,7 +140,7 @@ class ArenaEnv(AECEnv, EzPickle):  # type: ignore[misc]  # types of extras are n
         seat = self._seats[agent]
         return {
             "observation": self.encoding.array(state.view(seat)),
-            "action_mask": self._masks.of(state.legal if state.seat == seat else ()),
+            "action_mask": self._masks.encode(state.legal if state.seat == seat else ()),
         }
 
     def step(self, action: int | None) -> None:

@@ -63,7 +63,7 @@ class Masks:
         self._from_bytes, self._int8 = np.frombuffer, np.int8
         self._known = lru_cache(maxsize=5_000)(self._packed)
 
-    def of(self, legal: tuple[Action, ...]) -> Any:
+    def encode(self, legal: tuple[Action, ...]) -> Any:
         """Return the mask of these actions as an array of int8; the caller may change it."""
         return self._from_bytes(bytearray(self._known(legal)), self._int8)
 

@@ -40,7 +40,7 @@ class PolicyBot(Bot):
 
     def choose(self, view: View, actions: Sequence[Action]) -> Action:
         """Return what the policy chooses."""
-        mask = self._masks.of(tuple(actions))
+        mask = self._masks.encode(tuple(actions))
         answer = self._policy(self._encoding.array(view), mask)
         if getattr(answer, "shape", None) in ((), (1,)) or isinstance(answer, int):
             code = int(answer)

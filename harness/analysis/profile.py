@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from harness.core.game import Game
 from harness.core.records import GameRecord
-from harness.match.person import all_rules
 from harness.match.replay import Replay
+from harness.play.person import all_rules
 
 MAX_RULE_CHARS = 60
 

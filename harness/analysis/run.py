@@ -52,7 +52,7 @@ class Estimate(Struct, frozen=True):
     high: float
 
     @classmethod
-    def of(cls, found: Interval, low: float = 0.0, high: float = 1.0) -> Estimate:
+    def of_interval(cls, found: Interval, low: float = 0.0, high: float = 1.0) -> Estimate:
         """Return the estimate of a share."""
         return cls(found.value, max(low, found.low), min(high, found.high))
 
@@ -353,9 +353,9 @@ def _measured(game: Game[Any], design: _Design, records: Sequence[GameRecord], f
             by_bot[record.seats[seat]].append((at, deal, share))
             counts.add(record, seat)
     found = variance_shares(results)
-    shares = Shares(*[Estimate.of(each) for each in found[1:]])
+    shares = Shares(*[Estimate.of_interval(each) for each in found[1:]])
     spread = [
-        BotLine(name, Estimate.of(mean_of_cells(cells, rounds, deals)), *counts.means(name), len(cells))
+        BotLine(name, Estimate.of_interval(mean_of_cells(cells, rounds, deals)), *counts.means(name), len(cells))
         for name, cells in by_bot.items()
         if cells
     ]
@@ -381,7 +381,7 @@ def _measured(game: Game[Any], design: _Design, records: Sequence[GameRecord], f
         shares=shares,
         skill_matches=(1 - bots) / bots if bots > 0 else None,
         seats=tuple(
-            SeatLine(seat, Estimate.of(mean_of_cells(cells, rounds, deals)), *counts.means(seat))
+            SeatLine(seat, Estimate.of_interval(mean_of_cells(cells, rounds, deals)), *counts.means(seat))
             for seat, cells in enumerate(by_seat)
         ),
         spread=tuple(sorted(spread, key=lambda line: -line.ahead.value)),
@@ -399,7 +399,7 @@ def _search_line(design: _Design, records: Sequence[GameRecord]) -> BotLine:
         cells.append((0, deal, shares_ahead(record.ranks)[seat]))
         counts.add(record, seat)
     interval = mean_of_cells(cells, 1, len(design.search_tables))
-    return BotLine(design.search, Estimate.of(interval), *counts.means(design.search), len(cells))
+    return BotLine(design.search, Estimate.of_interval(interval), *counts.means(design.search), len(cells))
 
 
 class _Counts:

@@ -39,15 +39,7 @@ from harness.runs.monitor import FaultGroups
 from harness.runs.queries import MatchQuery, find_matches
 from harness.runs.request import BotLike, RunRequest, instead
 from harness.runs.resume import RunExtension, request_of_run, resume_run
-from harness.runs.setup import (
-    create_run,
-    formats_of,
-    game_of,
-    installed_games,
-    prepare,
-    resumed_limits,
-    seeded,
-)
+from harness.runs.setup import create_run, formats_of, game_of, installed_games, prepare, resumed_limits, seeded
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder, RunInfo, find
 

@@ -1,7 +1,7 @@
 """What the page calls in its worker: every call is a function with JSON-ready arguments and a JSON-ready result.
 
-Everything that this module imports is loaded before a person can play, so it imports engines, bots, core, match and
-plugins only; a test checks that.
+Everything that this module imports is loaded before a person can play, so it imports engines, bots, core, match,
+plugins and `play/person.py` only; a test checks that.
 """
 
 from __future__ import annotations

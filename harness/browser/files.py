@@ -19,7 +19,7 @@ from zipfile import ZipFile
 from harness._version import VERSION
 from harness.cluster.wheels import pack_wheel, wheels_for
 from harness.core.errors import StoreError, UsageError
-from harness.core.files import Folder, user_cache, write_whole
+from harness.core.files import Folder, user_cache, writable_by_others, write_whole
 from harness.plugins.bot_files import sources_of
 from harness.plugins.discovery import DISTRIBUTION
 from harness.plugins.registry import Registry
@@ -35,8 +35,12 @@ LOCK = "pyodide-lock.json"
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", COMPRESSED, "python_stdlib.zip", LOCK)
 """The files of Pyodide that the page loads."""
 HARNESS = ("core", "match", "new_package", "plugins")
-BROWSER = ("__init__.py", "entry.py", "table.py", "workshop.py")
-"""What of Arena the page has: all files of these packages, and these modules of harness.browser."""
+MODULES = {
+    "adapters": ("__init__.py", "encoding.py", "fields.py"),
+    "browser": ("__init__.py", "entry.py", "table.py", "workshop.py"),
+    "play": ("__init__.py", "person.py"),
+}
+"""What of Arena the page has: all files of these packages, and these modules of others."""
 
 
 # Pyodide: from a folder, or fetched once by npm and pip.
@@ -70,6 +74,8 @@ def find_runtime(given: Path | None) -> Runtime:
     folder = user_cache() / f"pyodide-{PYODIDE}"
     if not folder.is_dir():
         _fetch(folder)
+    if writable_by_others(folder.stat()):  # what is in it would be published, and run in browsers
+        raise UsageError(f"Another user may write to {folder}: delete it, and it is fetched again.")
     return Runtime(folder)
 
 
@@ -115,7 +121,11 @@ def arena_wheel() -> tuple[str, bytes]:
         contents[f"harness/{name}"] = (harness / name).read_bytes()
     for package in HARNESS:
         contents |= _tree(harness / package, f"harness/{package}/")
-    contents |= {f"harness/browser/{name}": (harness / "browser" / name).read_bytes() for name in BROWSER}
+    contents |= {
+        f"harness/{package}/{name}": (harness / package / name).read_bytes()
+        for package, names in MODULES.items()
+        for name in names
+    }
     about = f"{DISTRIBUTION.replace('-', '_')}-{VERSION}.dist-info"
     points = [point for point in distribution(DISTRIBUTION).entry_points if point.group == "arena"]
     lines = ["[arena]", *(f"{point.name} = {point.value}" for point in points)]

@@ -22,9 +22,9 @@ from harness.core.game import Game
 from harness.core.plan import DuplicateSet, GamePlan, Plan
 from harness.core.records import LAYOUT, MatchSpec, Value, with_sum
 from harness.core.rng import Chance
-from harness.match.person import ask_for_hint, choose_opponents, hint_bot, register_person, rules_for_phase
 from harness.match.replay import HUMAN, describe_action, seat_names, sentences
 from harness.match.stepper import MatchStepper
+from harness.play.person import ask_for_hint, choose_opponents, hint_bot, register_person, rules_for_phase
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
 

@@ -305,7 +305,8 @@ def _dry_run(request: RunRequest, registry: Registry, quiet: bool) -> None:
     from harness.output.progress import estimate_watched, plan_by_time
     from harness.output.tables import on_screen, screen
     from harness.output.text import warn_about_isolation
-    from harness.runs.setup import balance_tables, prepare
+    from harness.runs.planning import balance_tables
+    from harness.runs.setup import prepare
 
     setup = prepare(request, registry)
     note_warnings(setup.warnings)

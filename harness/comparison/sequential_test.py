@@ -22,7 +22,7 @@ from harness.comparison.sampling_units import (
     unit_values,
 )
 from harness.core.records import GameRecord
-from harness.ratings.anytime import (
+from harness.ratings.betting import (
     MIXTURE_WEIGHTS,
     WIDE_MIXTURE_WEIGHTS,
     ConfidenceSequence,
@@ -92,7 +92,7 @@ class SequentialTest:
     """The answer to a comparison, from the matches played so far.
 
     It may be read after every unit, and whether to continue may depend on everything seen so far: wealth is a
-    nonnegative martingale, see ratings/anytime.py. So a comparison that was stopped, or has reached its last match, can
+    nonnegative martingale, see ratings/betting.py. So a comparison that was stopped, or has reached its last match, can
     be continued with more of the same sequence.
 
     It stops when one half is refuted, or everything outside of the margin. "Better" and "worse" have an error of 2.5%
@@ -113,6 +113,7 @@ class SequentialTest:
         """The matches of a unit that is not complete."""
         self._has_gap = False
         self._pilot = Pilot(spec.way)
+        # Luck-adjusted values can be above 1 or below 0, so they are scaled to a wider range before bets are made.
         self._values = ConfidenceSequence(WIDE_MIXTURE_WEIGHTS if spec.luck else MIXTURE_WEIGHTS)
         self._margin = spec.margin / spec.stretch
         self._total = self._first_total = self._played_total = 0.0
@@ -169,8 +170,10 @@ class SequentialTest:
         self.matches += len(records)
         self._total += sum(results)
         self._first_total += results[0]
+        # One value a unit: its matches share a deal, so they are not independent and must not be bet on one by one.
         self._values.add_value(sum(values) / len(values))
         self._pilot.add_unit(results)
+        # The first answer stands: with more units (`thorough`) the wealth may fall again, the evidence does not.
         if self.answer == "unknown":
             self.answer = self._find_answer()
 
@@ -196,6 +199,7 @@ class SequentialTest:
         )
         if self.spec.thorough:
             return limit
+        # Doubling and bisection, because `_can_stop_within` is true for every larger number once it is true.
         too_few, enough = 0, 1
         while enough < limit and not self._can_stop_within(enough):
             too_few, enough = enough, 2 * enough

@@ -262,6 +262,11 @@ def user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "arena"
 
 
+def writable_by_others(found: os.stat_result) -> bool:
+    """Return whether another user owns a file or folder, or may write to it."""
+    return hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or bool(found.st_mode & 0o022))
+
+
 @dataclass(frozen=True, slots=True)
 class UserCache:
     """Cached files of one kind, in a folder of this user's cache.
@@ -283,9 +288,8 @@ class UserCache:
         """Return the content of a file; raise OSError if there is none, or if another user may write to it."""
         # The open file is checked: its path could be replaced after a check.
         with Folder(self.path).open_to_read(name) as file:
-            for found in (os.fstat(file.fileno()), self.path.stat()):
-                if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or found.st_mode & 0o022):
-                    raise PermissionError(errno.EPERM, "another user may write to it")
+            if any(map(writable_by_others, (os.fstat(file.fileno()), self.path.stat()))):
+                raise PermissionError(errno.EPERM, "another user may write to it")
             return _read_limited(file, max_bytes)
 
     def write(self, name: str, data: bytes, max_files: int) -> None:

@@ -184,15 +184,12 @@ def belongs_to(record: GameRecord, spec: MatchSpec) -> bool:
 
 def fits_seats(record: GameRecord) -> bool:
     """Return whether everything that is given by seat is there for each seat, and for no other, and a seat is first."""
-    seats = len(record.seats)
-    if not len(record.scores) == len(record.ranks) == len(record.decisions) == seats > 0:
+    seats, ranks = len(record.seats), record.ranks
+    if not len(record.scores) == len(ranks) == len(record.decisions) == seats > 0:
         return False
-    if min(record.ranks) != 1 or max(record.ranks) > seats:
-        return False
-    for times in (record.time, record.slowest, record.cpu):
-        if times and len(times) != seats:
-            return False
-    return not record.faults or all(0 <= fault.seat < seats for fault in record.faults)
+    fits = min(ranks) == 1 and max(ranks) <= seats
+    fits = fits and {len(record.time), len(record.slowest), len(record.cpu)} <= {0, seats}
+    return fits and (not record.faults or all(0 <= fault.seat < seats for fault in record.faults))
 
 
 def ranks_of(scores: Sequence[int]) -> tuple[int, ...]:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from math import fsum
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
 from harness.core.action import View
@@ -26,9 +27,9 @@ from harness.core.tree_ensemble import DEPTH, IS_COMPILED, TreeEnsemble
 class Tree(msgspec.Struct, frozen=True, array_like=True):
     """The features that are compared, the thresholds, and what each combination of results adds."""
 
-    features: tuple[int, ...]
-    thresholds: tuple[float, ...]
-    leaves: tuple[float, ...]
+    features: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=DEPTH, max_length=DEPTH)]
+    thresholds: Annotated[tuple[float, ...], Meta(min_length=DEPTH, max_length=DEPTH)]
+    leaves: Annotated[tuple[float, ...], Meta(min_length=1 << DEPTH, max_length=1 << DEPTH)]
 
 
 class TrainingInfo(msgspec.Struct, frozen=True):
@@ -135,9 +136,12 @@ def feature_rows(state: State[Any], views: Sequence[View] | None = None) -> list
 def read_value_function(data: str | bytes, where: str) -> ValueFunction:
     """Return the value function in this JSON; `where` names its origin in errors."""
     try:
-        return msgspec.json.decode(data, type=ValueFunction)
-    except msgspec.DecodeError as error:
+        function = msgspec.json.decode(data, type=ValueFunction)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StoreError(f"{where} is no value function: {error}. Learn it again: arena learn-values.") from error
+    if any(max(tree.features) >= function.features for tree in function.trees):
+        raise StoreError(f"{where} is no value function: a tree compares a feature that is not there.")
+    return function
 
 
 def value_function_of(game: Game[Any], given: Mapping[str, ValueFunction]) -> ValueFunction:

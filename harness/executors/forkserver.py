@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from harness.isolation import seccomp
+from harness.isolation import kernel, seccomp
 from harness.isolation.accounting import children_of
 from harness.plugins.bot_files import OURS
 
@@ -143,7 +143,7 @@ def die_with_parent() -> None:
     """Have the kernel kill this process when its parent dies."""
     parent = os.getppid()
     with suppress(OSError):  # not on Linux
-        seccomp.prctl(seccomp.PR_SET_PDEATHSIG, signal.SIGKILL)
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent died before the call
         os._exit(1)
 
@@ -151,7 +151,7 @@ def die_with_parent() -> None:
 def set_subreaper(on: bool) -> None:
     """Make orphaned descendants children of this process, so that kill_orphans can find them."""
     with suppress(OSError):  # not on Linux
-        seccomp.prctl(seccomp.PR_SET_CHILD_SUBREAPER, int(on))
+        kernel.prctl(seccomp.PR_SET_CHILD_SUBREAPER, int(on))
 
 
 def limit_memory(megabytes: int) -> None:

@@ -184,7 +184,8 @@ class _Tables:
         except UsageError as error:
             raise UsageError(f"{error} Or export views as JSON: views json.") from error
         labels = [number.label for number in encoding.numbers]
-        return tuple(columns), encoding.encode, {"encoding": encoding.name, "view_size": encoding.size, "view": labels}
+        encode = encoding.packed if self._writer.packs_views else encoding.encode
+        return tuple(columns), encode, {"encoding": encoding.name, "view_size": encoding.size, "view": labels}
 
     def _table(self, name: str, columns: Sequence[ExportColumn], about: Mapping[str, object]) -> None:
         self._open[name] = self._writer(self._folder, name, columns, about)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from harness.core.game import Game
 from harness.core.records import GameRecord, shares_ahead
@@ -175,4 +176,4 @@ def replayed_rows(
 
 def as_json(value: object) -> str:
     """Return a value as JSON in one line."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return msgspec.json.encode(value).decode()

@@ -6,7 +6,6 @@ import csv
 import io
 import os
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -27,6 +26,8 @@ class TableWriter(ABC):
     """Writes one table. Its file gets its name when it is closed; until then an older one stays as it is."""
 
     ending: str
+    packs_views = False
+    """Whether views are bytes, of float32, instead of lists."""
 
     def __init__(self, folder: Folder, name: str, columns: Sequence[ExportColumn], about: Mapping[str, object]) -> None:
         """`about` is data about the table, for files that have a place for it."""
@@ -116,13 +117,14 @@ def _csv_cell(value: object) -> object:
         return escape_text(value, "csv")
     if isinstance(value, bool):
         return "true" if value else "false"
-    return as_json(list(value)) if isinstance(value, list | array) else value
+    return as_json(list(value)) if isinstance(value, list) else value
 
 
 class ParquetWriter(TableWriter):
     """Writes Parquet: row groups of ROW_GROUP rows, compressed; what the table is about is in its metadata."""
 
     ending = "parquet"
+    packs_views = True
 
     def __init__(self, folder: Folder, name: str, columns: Sequence[ExportColumn], about: Mapping[str, object]) -> None:
         self._pa, self._parquet = load_pyarrow()
@@ -157,11 +159,10 @@ class ParquetWriter(TableWriter):
         self._writer.write_batch(batch, row_group_size=ROW_GROUP)
 
     def _floats(self, rows: Sequence[Any]) -> pa.Array:
-        flat = array("f")
-        for row in rows:
-            flat.extend(row)
-        values = self._pa.Array.from_buffers(self._pa.float32(), len(flat), [None, self._pa.py_buffer(flat)])
-        return self._pa.FixedSizeListArray.from_arrays(values, self.about["view_size"])
+        size: int = self.about["view_size"]  # type: ignore[assignment]  # what a table is about may be anything
+        flat = self._pa.py_buffer(b"".join(rows))
+        values = self._pa.Array.from_buffers(self._pa.float32(), size * len(rows), [None, flat])
+        return self._pa.FixedSizeListArray.from_arrays(values, size)
 
     def _finish(self) -> None:
         self._writer.close()

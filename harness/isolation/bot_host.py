@@ -298,4 +298,4 @@ def describe_file(request: Mapping[str, Any]) -> None:
     except ArenaError as error:
         pipes.send(FaultReport(0, detail=str(error)))
     else:
-        pipes.send([BotDescription.of(offer.cls) for _, offer in sorted(found.items())])
+        pipes.send([BotDescription.of_bot(offer.cls) for _, offer in sorted(found.items())])

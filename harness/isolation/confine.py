@@ -20,9 +20,9 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from harness.isolation import seccomp
+from harness.isolation import kernel, seccomp
+from harness.isolation.kernel import syscall
 from harness.isolation.launch import SandboxLimits
-from harness.isolation.seccomp import syscall
 
 # Root file system
 #
@@ -79,18 +79,18 @@ def enter_rootfs(folder: str, visible: Iterable[str], owner: int, scratch_mb: in
     `visible` comes from `visible_paths`; `owner` is the user id that owns the scratch folder. Raises OSError where the
     kernel refuses a step.
     """
-    safe = seccomp.MS_NOSUID | seccomp.MS_NODEV
+    safe = kernel.MS_NOSUID | kernel.MS_NODEV
     # Private first: otherwise the mounts below would appear in the host's namespace as well.
-    seccomp.mount(None, "/", None, seccomp.MS_REC | seccomp.MS_PRIVATE)
-    seccomp.mount("tmpfs", folder, "tmpfs", safe, "size=8m,mode=755")
+    kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("tmpfs", folder, "tmpfs", safe, "size=8m,mode=755")
     try:
         _build_rootfs(Path(folder), visible)
         # The scratch folder is mounted after the rest was made read-only: it is the only writable place.
         size = f"size={scratch_mb}m,nr_inodes=10000,mode=700,uid={owner},gid={owner}"
-        seccomp.mount("tmpfs", folder + SCRATCH, "tmpfs", safe, size)
-        seccomp.change_root(folder)
+        kernel.mount("tmpfs", folder + SCRATCH, "tmpfs", safe, size)
+        kernel.change_root(folder)
     except OSError:
-        seccomp.unmount(folder)
+        kernel.unmount(folder)
         raise
 
 
@@ -106,7 +106,7 @@ def _build_rootfs(root: Path, visible: Iterable[str]) -> None:
     _in_rootfs(root, SCRATCH).mkdir()
     (root / "proc").mkdir()
     mount_proc(root / "proc", root / ".proc")
-    seccomp.set_read_only(str(root))
+    kernel.set_read_only(str(root))
 
 
 def mount_proc(place: Path, covers: Path) -> None:
@@ -116,7 +116,7 @@ def mount_proc(place: Path, covers: Path) -> None:
     kernel's own `subset=pid` would hide cpuinfo as well, without which PyTorch is slow. So each file is covered: by a
     constant from the folder `covers`, or by nothing.
     """
-    seccomp.mount("proc", str(place), "proc", seccomp.MS_NOSUID | seccomp.MS_NODEV | seccomp.MS_NOEXEC, "hidepid=2")
+    kernel.mount("proc", str(place), "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC, "hidepid=2")
     nothing, closed = covers / "nothing", covers / "closed"
     # A directory is covered by an empty one, a file by one without any permission.
     nothing.mkdir(parents=True)
@@ -127,7 +127,7 @@ def mount_proc(place: Path, covers: Path) -> None:
         if not entry.is_symlink() and not entry.name.isdigit():  # links lead to the process: self, mounts, net
             own = covers / entry.name
             cover = own if own.is_file() else nothing if entry.is_dir() else closed
-            seccomp.mount(str(cover), str(entry), None, seccomp.MS_BIND)
+            kernel.mount(str(cover), str(entry), None, kernel.MS_BIND)
 
 
 def _static_proc_files() -> dict[str, str]:
@@ -181,7 +181,7 @@ def _bind_mount(path: Path, target: Path) -> None:
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
-    seccomp.mount(str(path), str(target), None, seccomp.MS_BIND | seccomp.MS_REC)
+    kernel.mount(str(path), str(target), None, kernel.MS_BIND | kernel.MS_REC)
 
 
 # Landlock
@@ -254,9 +254,7 @@ FIRST_BOT_UID, BOT_UIDS = 60_000_000, 1 << 28
 NOBODY_UID = 65534
 SINGLE_OPEN_FILES = 64
 """Open files of a bot that the kernel limits to one process: with those in flight, 160 MB of socket buffers at most."""
-_NAMESPACES = (
-    seccomp.CLONE_NEWNS | seccomp.CLONE_NEWPID | seccomp.CLONE_NEWNET | seccomp.CLONE_NEWIPC | seccomp.CLONE_NEWUTS
-)
+_NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
 def enter_namespaces() -> bool:
@@ -267,10 +265,10 @@ def enter_namespaces() -> bool:
         # namespaces only inside a user namespace.
         if me == 0:
             with suppress(OSError):
-                seccomp.unshare(_NAMESPACES)
+                kernel.unshare(_NAMESPACES)
                 return True
-        seccomp.unshare(_NAMESPACES | seccomp.CLONE_NEWUSER)
-        seccomp.prctl(seccomp.PR_SET_DUMPABLE, 1)  # otherwise /proc/self/uid_map is owned by root and not writable
+        kernel.unshare(_NAMESPACES | kernel.CLONE_NEWUSER)
+        kernel.prctl(seccomp.PR_SET_DUMPABLE, 1)  # otherwise /proc/self/uid_map is owned by root and not writable
         # setgroups must be denied before gid_map can be written without privileges.
         for name, line in (("setgroups", "deny"), ("uid_map", f"{me} {me} 1"), ("gid_map", f"{group} {group} 1")):
             Path("/proc/self", name).write_text(line)
@@ -320,7 +318,7 @@ def confine(limits: SandboxLimits, namespaces: bool, in_cgroup: bool) -> tuple[s
         _limit_resources(limits, missing, processes=0)
     if sys.platform == "linux":
         # After the change of user, which clears this setting. SIGKILL: a bot could ignore the supervisor's SIGTERM.
-        seccomp.prctl(seccomp.PR_SET_PDEATHSIG, signal.SIGKILL)
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     # Last: the steps above may open files. The bot keeps stdin, stdout and stderr only.
     os.closerange(3, 1 << 16)
     os.chdir(scratch)
@@ -359,7 +357,7 @@ def _drop_rights(limits: SandboxLimits, namespaces: bool, in_cgroup: bool, missi
     scratch = SCRATCH if has_rootfs else limits.folder
     if sys.platform == "linux":
         # Before the change of user: this needs CAP_SETPCAP, which is lost then.
-        seccomp.drop_bounding_set()
+        kernel.drop_bounding_set()
     try:
         has_own_uid = _switch_user(owner, scratch, limits.readable) if root else namespaces
     except SetuidFailed as error:
@@ -371,8 +369,8 @@ def _drop_rights(limits: SandboxLimits, namespaces: bool, in_cgroup: bool, missi
     if not has_own_uid and not in_cgroup:
         missing.append("a limit of processes (the bot has no separate user)")
     _limit_resources(limits, missing, limits.processes if has_own_uid else 0)
-    _try_step(missing, "no capabilities", seccomp.drop_capabilities)
-    _try_step(missing, "no new privileges", seccomp.no_new_privileges)
+    _try_step(missing, "no capabilities", kernel.drop_capabilities)
+    _try_step(missing, "no new privileges", kernel.no_new_privileges)
     # without a root file system, /dev/shm has files of others
     readable = [*visible, *(["/dev", "/proc"] if has_rootfs else DEVICES)]
     listed = ["/"] if has_rootfs else []  # only visible paths are in it, and Python lists folders to find modules
@@ -380,10 +378,10 @@ def _drop_rights(limits: SandboxLimits, namespaces: bool, in_cgroup: bool, missi
     if has_rootfs and not locked:
         missing.pop()  # Landlock is a second barrier behind the root file system, which enforces the same.
     with suppress(OSError):  # no keyrings on this kernel, or none for us: nothing to leave
-        seccomp.new_session_keyring()
+        kernel.new_session_keyring()
     machine = os.uname().machine
     _try_step(
-        missing, "a filter of system calls", lambda: seccomp.install_program(seccomp.assemble(machine, has_rootfs))
+        missing, "a filter of system calls", lambda: kernel.install_program(seccomp.assemble(machine, has_rootfs))
     )
     return scratch
 

@@ -25,7 +25,7 @@ from harness.core.errors import LINES, PluginError, UsageError, printable
 from harness.core.game import Game
 from harness.core.options import DEFAULT_MEMORY_MB
 from harness.core.records import Isolation, Value
-from harness.isolation.accounting import delegated_cgroup
+from harness.isolation.cgroups import delegated_cgroup
 from harness.isolation.confine import SYSTEM_FOLDERS
 from harness.isolation.doctor import require_enforcement
 from harness.isolation.launch import Launch, new_folder, remove_folder, thread_variables, with_absolute_paths

@@ -18,7 +18,8 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 from harness.core.records import FaultKind
-from harness.isolation.accounting import Cgroup, FreezeFailed, ProcessTree, children_of, descendants_of, exceeds_memory
+from harness.isolation.accounting import FreezeFailed, ProcessTree, children_of, descendants_of, exceeds_memory
+from harness.isolation.cgroups import Cgroup
 from harness.isolation.launch import Launch, SandboxLimits
 from harness.isolation.prefork import TemplateProcess
 from harness.isolation.protocol import MAX_LINE_BYTES

@@ -1,17 +1,12 @@
-"""The system calls that a sandboxed process may make, and the seccomp filter that enforces it.
+"""The system calls that a sandboxed process may make, as a seccomp filter, which `kernel.py` installs.
 
 Standard library only: the supervisor imports this file.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
-import os
-import sys
-from collections.abc import Iterable
-from contextlib import suppress
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 # Policy
 #
@@ -331,141 +326,16 @@ ALL_SOCKETS = (
 """Without one, where Unix sockets of others are visible."""
 
 
-# System calls that Python lacks
-#
-# Each raises OSError if the kernel refuses.
-
-
-CLONE_NEWNS = 0x0002_0000
-CLONE_NEWUTS = 0x0400_0000
-CLONE_NEWIPC = 0x0800_0000
-CLONE_NEWUSER = 0x1000_0000
-CLONE_NEWPID = 0x2000_0000
-CLONE_NEWNET = 0x4000_0000
-
-MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
-MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x4_0000
-_MNT_DETACH = 2
-_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
-_ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NOATIME, _ATTR_ALL_ATIME = 1, 2, 0x10, 0x70
-
-PR_SET_PDEATHSIG = 1
-_PR_CAPBSET_DROP = 24
-_PR_SET_NO_NEW_PRIVS = 38
-_KEYCTL_JOIN_SESSION_KEYRING = 1
-_CAP_VERSION = 0x2008_0522
-_LAST_CAP = 63
-
-# This number is the same on all architectures: calls added since 2019 share one table.
-_SYS_MOUNT_SETATTR = 442
-
-
-def _libc() -> ctypes.CDLL:
-    if sys.platform != "linux":
-        raise OSError("this needs Linux")
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _check_result(result: int, what: str) -> int:
-    """Return the result of a call; raise OSError for -1."""
-    if result == -1:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
-    return result
-
-
-def syscall(number: int, what: str, *args: object) -> int:
-    """Make a system call by its number."""
-    return _check_result(_libc().syscall(number, *args), what)
-
-
-def unshare(flags: int) -> None:
-    """Move this process (with CLONE_NEWPID: its children) into new namespaces."""
-    _check_result(_libc().unshare(flags), "unshare")
-
-
-def prctl(option: int, value: int) -> None:
-    """Set an attribute of this process."""
-    _check_result(_libc().prctl(option, value, 0, 0, 0), "prctl")
-
-
-def new_session_keyring() -> None:
-    """Replace the session keyring, shared with the operator's login session, by an empty one."""
-    number = syscall_number("keyctl", os.uname().machine)
-    if number is None:
-        raise OSError("the number of keyctl is not known here")
-    syscall(number, "keyctl", _KEYCTL_JOIN_SESSION_KEYRING, None)
-
-
-def mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    """Call mount(2)."""
-    parts = [None if part is None else os.fsencode(part) for part in (source, target, kind)]
-    _check_result(_libc().mount(*parts, ctypes.c_ulong(flags), os.fsencode(data) or None), f"mount {target}")
-
-
-def set_read_only(path: str) -> None:
-    """Make a mount, and those below it, read-only and without set-uid.
-
-    Where allowed, also without access times: they would show one bot which files another has read.
-    """
-    try:
-        _set_attributes(path, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NOATIME, _ATTR_ALL_ATIME)
-    except OSError:
-        _set_attributes(path, _ATTR_RDONLY | _ATTR_NOSUID, 0)
-
-
-def _set_attributes(path: str, wanted: int, cleared: int) -> None:
-    attributes = (ctypes.c_uint64 * 4)(wanted, cleared, 0, 0)
-    syscall(
-        _SYS_MOUNT_SETATTR, "mount_setattr", _AT_FDCWD, os.fsencode(path), _AT_RECURSIVE, ctypes.byref(attributes),
-        ctypes.c_size_t(ctypes.sizeof(attributes)),
-    )  # fmt: skip
-
-
-def unmount(path: str) -> None:
-    """Detach a mount, even if it is in use."""
-    _check_result(_libc().umount2(os.fsencode(path), _MNT_DETACH), "umount2")
-
-
-def change_root(path: str) -> None:
-    """Make a mount the root of this process's file system and detach the old root."""
-    os.chdir(path)
-    # With "." for both, the old root is mounted over the new one, so "." is what has to be detached afterwards.
-    _check_result(_libc().pivot_root(b".", b"."), "pivot_root")
-    unmount(".")
-    os.chdir("/")
-
-
-def no_new_privileges() -> None:
-    """Keep set-uid programs from giving this process more rights. Landlock and seccomp require it."""
-    prctl(_PR_SET_NO_NEW_PRIVS, 1)
-
-
-def drop_bounding_set() -> None:
-    """Empty the capability bounding set: executed programs get no capability, not even as root."""
-    for capability in range(_LAST_CAP + 1):
-        with suppress(OSError):  # no such capability, or no right to drop it
-            prctl(_PR_CAPBSET_DROP, capability)
-
-
-def drop_capabilities() -> None:
-    """Drop all capabilities."""
-    header = (ctypes.c_uint32 * 2)(_CAP_VERSION, 0)
-    nothing = (ctypes.c_uint32 * 6)()
-    _check_result(_libc().capset(ctypes.byref(header), ctypes.byref(nothing)), "capset")
-
-
 # Filter
 #
-# Assembles the policy into BPF and installs it. No library: the Python module of libseccomp comes with distributions
-# and not from PyPI, and the filter needs only seven kinds of instructions. A process keeps its filter for good, and so
+# Assembles the policy into BPF. No library: the Python module of libseccomp comes with distributions and not from PyPI,
+# and the filter needs only seven kinds of instructions. A process keeps its filter for good, and so
 # does everything it starts.
 
 
 _LOAD, _JUMP, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _AND, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x54, 0x06
 _ALLOW, _ERROR, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
-_PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _X32_BIT = 0x4000_0000
 """First number of the x32 calls of x86-64: the same calls under other numbers."""
 
@@ -524,23 +394,3 @@ def _argument_test(rule: DeniedArgument) -> list[Instruction]:
     # A match jumps over the remaining values and what follows them: to `fail` for any_of, behind it for none_of.
     found = [Instruction(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
     return [*look, *found, *pass_by, fail, go_on]
-
-
-class _SockFilter(ctypes.Structure):
-    _fields_: ClassVar = [
-        ("code", ctypes.c_uint16), ("if_so", ctypes.c_uint8), ("if_not", ctypes.c_uint8), ("number", ctypes.c_uint32),
-    ]  # fmt: skip
-
-
-class _SockFprog(ctypes.Structure):
-    _fields_: ClassVar = [("length", ctypes.c_uint16), ("filter", ctypes.POINTER(_SockFilter))]
-
-
-def install_program(program: Iterable[Instruction]) -> None:
-    """Install a BPF program in this process, for good. Needs `no_new_privileges` first; raises OSError where it is
-    unsupported.
-    """
-    steps = [_SockFilter(code, jump_true, jump_false, number) for code, number, jump_true, jump_false in program]
-    filters = (_SockFilter * len(steps))(*steps)
-    program_at = ctypes.byref(_SockFprog(len(steps), filters))
-    _check_result(_libc().prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), program_at, 0, 0), "prctl")

@@ -19,7 +19,7 @@ from pathlib import Path
 from time import sleep
 from typing import Any, NoReturn
 
-from harness.isolation import seccomp
+from harness.isolation import kernel, seccomp
 from harness.isolation.confine import confine, enter_namespaces
 from harness.isolation.launch import SandboxLimits, find_packages
 
@@ -41,9 +41,9 @@ def main() -> NoReturn:
     namespaces = limits.confined and enter_namespaces()
     signal.signal(signal.SIGTERM, _on_sigterm)
     if sys.platform == "linux":
-        seccomp.prctl(seccomp.PR_SET_PDEATHSIG, signal.SIGTERM)
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
         # orphans of the program become our children, so that we can kill them
-        seccomp.prctl(seccomp.PR_SET_CHILD_SUBREAPER, 1)
+        kernel.prctl(seccomp.PR_SET_CHILD_SUBREAPER, 1)
         if os.getppid() != config["parent"]:
             sys.exit(EXIT_CANNOT_START)  # the parent died before PDEATHSIG was set: no signal will come
     # Two processes: the bot's has given up all rights, so only its parent can kill whatever the bot leaves behind.

@@ -193,7 +193,7 @@ def register(league: Path, entrant: Entrant, alias: str, games: Sequence[str], i
         except OSError as error:
             raise cannot_write(home, error) from error
         ref = dataclasses.replace(ref, place=copy.start)
-        described = replace(BotDescription.of(entrant.bot), doc="")
+        described = replace(BotDescription.of_bot(entrant.bot), doc="")
     elif ref.command is not None:
         ref = ref.moved(Path(), os.path.abspath)
     elif not entrant.isolated and ref.bot not in installed:

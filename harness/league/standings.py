@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import replace as replaced
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -513,9 +512,7 @@ class LeagueTables:
         try:
             standings = standings_of(LeagueFolder.open(folder), before=self._standings.get(folder))
             self._standings[folder] = standings
-            tables = [
-                replaced(table, title=f"{table.title}: the league's table") for table in standings_tables(standings)
-            ]
+            tables = standings_tables(standings)
         except ArenaError:  # it has not begun, or is damaged: arena league run reports that
             tables = ()
         self._made[folder] = monotonic() + REUSE_FACTOR * (monotonic() - began), tables

@@ -28,7 +28,8 @@ from harness.output.columns import about, rate
 from harness.output.leaderboard import tables_of_run
 from harness.output.tables import fitted, progress_width
 from harness.output.text import warn_about_isolation
-from harness.runs.monitor import FaultGroups, RunMonitor, TimeEstimate, Workload, estimate_time
+from harness.runs.monitor import FaultGroups, RunMonitor, Workload
+from harness.runs.planning import TimeEstimate, estimate_time
 from harness.runs.reader import Item, following
 from harness.runs.request import RunRequest, instead
 from harness.runs.runner import play_run
@@ -341,7 +342,7 @@ def at_terminal(
     """
     if isinstance(ahead, Schedule):
         # Without a progress line nothing asks for the time left, for which the seats of each bot are counted.
-        ahead = Workload(ahead.count()) if quiet else Workload.of(ahead)
+        ahead = Workload(ahead.count()) if quiet else Workload.of_schedule(ahead)
     here = workers == 0 or not hasattr(os, "fork")
     with (
         StopSignal(softly) as stop,

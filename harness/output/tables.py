@@ -65,8 +65,8 @@ def file_name(name: str) -> str:
 
 
 _MARKDOWN = re.compile(r"([\\`*\[<|&~]|(?<!\w)_|_(?!\w))")
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-"""First characters of a cell that a spreadsheet would compute."""
+_FORMULA = re.compile(r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+"""First characters of a cell that a spreadsheet would compute; some also take the wide forms of Asian keyboards."""
 _NOT_PRINTABLE = re.compile(r"[^ -~\n]")
 
 

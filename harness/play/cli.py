@@ -24,6 +24,7 @@ from harness.cli.options import (
     run_option,
     seed_option,
 )
+from harness.plugins.features import PLAY_IN_BROWSER, load_object
 
 # Functions import what they need: shell completion and `arena play --help` load this file, and must not wait for the
 # referee, the tables and the dialogue (0.3 s).
@@ -92,9 +93,9 @@ def command(
     if browser:
         _play_in_browser(game, runtime, click.get_current_context())
         return
-    from harness.match.person import hint_bot as choose_adviser
     from harness.match.stdio import no_breakpoints
     from harness.output.text import Console, warn_about_isolation
+    from harness.play.person import hint_bot as choose_adviser
     from harness.play.session import continue_match, new_match
     from harness.runs.request import RunRequest
     from harness.runs.setup import resumed_limits
@@ -132,14 +133,12 @@ def command(
 
 
 def _play_in_browser(game: str | None, runtime: Path | None, context: click.Context) -> None:
-    from harness.browser.server import play_in_browser
-
     elsewhere = {"game", "browser", "runtime", "results"}
     given = (name for name, value in context.params.items() if value not in (None, (), False))
     if typed := [f"--{name.replace('_', '-')}" for name in given if name not in elsewhere]:
         raise click.UsageError(f"With --browser these are chosen in the page; leave out {', '.join(typed)}.")
     registry = load_plugins()
-    play_in_browser(registry, registry.game(game).name if game else None, runtime, note)
+    load_object(PLAY_IN_BROWSER)(registry, registry.game(game).name if game else None, runtime, note)
 
 
 def _play(console: Console, saved: SavedMatch, adviser: Entrant | None) -> int:

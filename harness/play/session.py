@@ -19,10 +19,10 @@ from harness.core.options import BotLimits
 from harness.core.records import Event, GameRecord, Isolation, MatchSpec
 from harness.core.rng import Chance
 from harness.executors.base import Roster, isolated
-from harness.match.person import NoHintError, ask_for_hint, choose_opponents, register_person
 from harness.match.replay import HUMAN, Narration, rank_text, seat_names, sentences
 from harness.match.stepper import MatchStepper
 from harness.output.text import Console
+from harness.play.person import NoHintError, ask_for_hint, choose_opponents, register_person
 from harness.play.terminal import Dialogue, Interrupts, Turn
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry

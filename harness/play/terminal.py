@@ -14,9 +14,9 @@ from harness.core.action import Action, View
 from harness.core.errors import ArenaError
 from harness.core.game import Game
 from harness.core.records import Event
-from harness.match.person import NoHintError, find_rules, rules_for_phase
 from harness.match.replay import sentences
 from harness.output.text import Console
+from harness.play.person import NoHintError, find_rules, rules_for_phase
 
 # Ctrl-C: ends a prompt at once, but lets a bot finish its decision.
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
-from inspect import getattr_static, isabstract, isfunction, signature
+from inspect import getattr_static, isfunction, signature
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any, NamedTuple, get_args
@@ -233,9 +233,9 @@ def check_game_class(cls: Any) -> None:
     """Raise PluginError unless this is a complete subclass of harness.Game with valid declarations."""
     if not (isinstance(cls, type) and issubclass(cls, Game)):
         raise PluginError(f"arena_games() offers {shown(cls)}, which is not a subclass of harness.Game.")
-    if isabstract(cls):
-        missing = ", ".join(sorted(cls.__abstractmethods__))
-        raise PluginError(f"game {cls.__name__} does not define {missing}.")
+    missing = [name for name in ("imagine", "new", "render") if getattr(cls, name) is getattr(Game, name)]
+    if missing:
+        raise PluginError(f"game {cls.__name__} does not define {', '.join(missing)}.")
     for attribute in ("name", "title", "version", "min_players", "max_players", "view_type"):
         if not hasattr(cls, attribute):
             raise PluginError(f"game {cls.__name__} does not say its {attribute}.")

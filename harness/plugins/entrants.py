@@ -40,7 +40,7 @@ class BotDescription(Struct, frozen=True):
     files: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, bot: DescribedBot) -> BotDescription:
+    def of_bot(cls, bot: DescribedBot) -> BotDescription:
         """Return the description of a bot."""
         if isinstance(bot, BotDescription):
             return bot

@@ -69,6 +69,7 @@ VERIFY_RUN = "harness.verify.records:verify_run"
 SIGN_RUN, CHECK_RUN_SIGNATURE = "harness.verify.signing:sign_run", "harness.verify.signing:check_run_signature"
 MATCH_FRAME = "harness.report.page:match_frame"
 PLAYABLE_PAGE = "harness.browser.files:publish_page"
+PLAY_IN_BROWSER = "harness.browser.server:play_in_browser"
 LUCK_ADJUSTED_LEADERBOARDS = "harness.luck.run:luck_adjusted_leaderboards"
 
 

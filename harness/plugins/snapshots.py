@@ -189,7 +189,7 @@ def make_bundle(entrant: Entrant, with_files: bool = True) -> Bundle:
     """Return the bundle of a bot; without its data files if the receiver reads them where they are."""
     if not entrant.isolated and not entrant.sources:
         return Bundle(entrant)
-    described = replace(entrant, bot=BotDescription.of(entrant.bot))
+    described = replace(entrant, bot=BotDescription.of_bot(entrant.bot))
     if entrant.isolated:
         # Its own process has its files. Arena's processes must not have code that is not to run in them.
         return Bundle(replace(described, sources={}, consulted=()))

@@ -161,9 +161,11 @@ class SeatSums:
 
     def _variance(self, sums: Sequence[float]) -> float:
         """Return the variance of a ratio estimate (total divided by matches), with deals as clusters."""
+        # A ratio, because deals differ in their number of matches: a run that was stopped, a bot that joined late.
         if self.deals < 2:
             return 0.0
         value = sums[0] / self.matches
+        # The squared residuals of all deals, from sums alone; rounding may make them negative.
         squares = max(0.0, sums[2] - 2 * value * sums[1] + value**2 * self.counts)
         return squares * self.deals / (self.deals - 1) / self.matches**2
 
@@ -256,6 +258,7 @@ class DealCounts:
         found = self._open.get(seed)
         if found is None:
             if len(self._open) >= MAX_OPEN_DEALS:
+                # The first that was opened: in schedule order it has all of its matches.
                 oldest = self._open.pop(next(iter(self._open)))
                 _add_deal(self._strata, oldest)
                 _add_seats(self._seats, oldest)
@@ -264,6 +267,7 @@ class DealCounts:
 
     def strata(self) -> list[Stratum]:
         """Return all deals, in strata."""
+        # Open deals count as they are, although more matches may come: a table is shown while a run is played.
         found = dict(self._strata)
         for deal in self._open.values():
             kind = deal.kind
@@ -293,6 +297,7 @@ def _add_deal(strata: dict[tuple[TableMatches, ...], Stratum], deal: OpenDeal) -
     stratum = strata.get(kind)
     if stratum is None:
         stratum = strata[kind] = Stratum(kind)
+    # Outcomes repeat: counting distinct ones makes a fit over a million deals one over some thousand.
     outcome = deal.outcome()
     stratum.deals += 1
     stratum.outcomes[outcome] = stratum.outcomes.get(outcome, 0) + 1

@@ -338,7 +338,7 @@ class CountsByGame:
         for counts in state.values():
             counts.clear_cache()
 
-    def of(self, name: str) -> GameCounts | None:
+    def of_game(self, name: str) -> GameCounts | None:
         """Return the counts of one game, if it was played."""
         return self._counts.get(name)
 

@@ -94,6 +94,8 @@ class PairGraph:
         merged: dict[tuple[int, int], Vector] = {}
         met = ties = 0.0
         for players, one, other, ahead, tied, behind in pairs:
+            # A match of K bots has K(K-1)/2 pairs, but far less information than as many matches of two: with this
+            # weight it counts as K-1 of them, whatever the size of the table.
             weight = 2 / players
             met += ahead + tied + behind
             ties += tied
@@ -105,6 +107,8 @@ class PairGraph:
         self.bots = bots
         self.pairs = sorted(merged)
         self.counts = [merged[pair] for pair in self.pairs]
+        # The share of ties is estimated, not fixed at that of the package: games differ in how often bots tie. The
+        # prior keeps the margin positive in a game without ties.
         probability = (ties + DRAW_PRIOR_PAIRS * DRAW_PROBABILITY) / (met + DRAW_PRIOR_PAIRS)
         self.edge = draw_margin(probability) / SPREAD
         opponents: list[list[int]] = [[] for _ in range(bots)]
@@ -182,6 +186,7 @@ def fit_skills(
         longest = max(map(abs, step), default=0.0)
         if longest < converged:  # the curvatures hardly change any more
             return Mode(graph, list(map(add, mu, step)), curvatures, prior)
+        # Far from the mode the quadratic approximation fails: a full step may end where all densities underflow.
         scale = min(1.0, _MAX_STEP / longest) if longest else 1.0
         before = fsum(map(mul, gradient, step))
         while True:
@@ -193,6 +198,7 @@ def fit_skills(
                 break
             scale /= 2
         mu = moved
+        # Newton's method converges quadratically at the end only if the equations are solved ever more exactly.
         tolerance = max(_FINE, min(_COARSE, longest / SPREAD / 10))
     return Mode(graph, mu, curvatures, prior)
 
@@ -230,6 +236,7 @@ def _derivatives(graph: PairGraph, mu: Vector, prior: float) -> tuple[Vector, Ve
             curvature += tied * second
         add_slope(slope / SPREAD)
         add_curvature(curvature / SPREAD**2)
+    # The same pairs seen from the second bot, whose slopes have the other sign: `graph.sides` picks from both halves.
     slopes += list(map(neg, slopes))
     gradient = [fsum(pick(slopes)) - prior * (value - MU) for pick, value in zip(graph.sides, mu, strict=True)]
     return gradient, curvatures
@@ -276,6 +283,7 @@ def fitted_prior_sd(pairs: PairCounts, bots: int) -> float:
     for _ in range(PRIOR_STEPS):
         mode = fit_skills(graph, mu, sd)
         mu, inverse = mode.mu, inverse_of(mode.hessian())
+        # The expected square of a skill is the square of its estimate and the variance of that estimate.
         variance = fsum((value - MU) ** 2 + inverse[bot][bot] for bot, value in enumerate(mu)) / max(1, bots)
         sd = min(SIGMA, max(MIN_PRIOR_SD, sqrt(variance)))
     return sd
@@ -462,6 +470,7 @@ class _Scores:
                     sums[place] += deals * value
                     row, times = products[place], deals * value
                     row[:] = [had + times * other for had, other in zip(row, moved, strict=True)]
+        # The sum of n deals has n times the variance of one, and that is estimated with n - 1 in the denominator.
         factor = n / (n - 1)
         for place, bot in enumerate(bots):
             row, mine = self.covariance[bot], sums[place] / n
@@ -484,6 +493,7 @@ class _Scores:
                 self.covariance[bot][bot] += curvature
                 self.covariance[bot][against] -= curvature
                 self.pooled[bot].add(curvature, _MODEL_FREEDOM)
+        # The prior is evidence, too: as if it were one more observation of each bot, with the variance it states.
         for bot in range(graph.bots):
             self.covariance[bot][bot] += self.mode.prior
 
@@ -585,6 +595,7 @@ class LiveFit:
         graph = PairGraph(pairs, bots)
         self.mu = fit_skills(graph, self.mu, self.prior_sd, _LIVE_CONVERGED).mu
         part = graph.parts()
+        # Without errors nothing is claimed, so no matrix is needed; the rows are one list, which is only read.
         unknown = [[0.0] * bots] * bots
         return SkillFit(
             self.mu, [0.0] * bots, _chances(self.mu, part), unknown, unknown, [0.0] * bots, [0] * bots, part

@@ -313,7 +313,8 @@ def versions_chart(title: str, versions: Sequence[VersionPoint]) -> Chart:
         axes.set_xticks(list(shown), [short(versions[place].bot, 14) for place in shown], rotation=30, ha="right")
         axes.set_ylabel("skill")
 
-    summary = "The skill of each version in the newest run, with its 95% interval; the oldest is on the left."
+    interval = ", with its 95% interval" if any(one.high is not None for one in versions) else ""
+    summary = f"The skill of each version in the newest run{interval}; the oldest is on the left."
     rows = [(one.bot, f"{one.skill:.1f}", *(NOTHING if end is None else f"{end:.1f}" for end in (one.low, one.high)))
             for one in versions]  # fmt: skip
     name = f"{title}-versions-{versions[-1].bot}"

@@ -29,7 +29,7 @@ POINT_GROWTH = 1.3
 """A curve has a point whenever there are this many times as many matches: 50 points for a million matches."""
 MAX_CURVE_BOTS = 200
 """In a larger field the fits for a curve would take too long, so it has none."""
-MOST_STEPS = 512
+MAX_STEPS = 512
 """Maximum of steps of a histogram."""
 
 
@@ -78,7 +78,7 @@ class Histogram:
         """Count a value."""
         step = value // self.width
         self.counts[step] = self.counts.get(step, 0) + 1
-        while len(self.counts) > MOST_STEPS:
+        while len(self.counts) > MAX_STEPS:
             self._widen()
 
     def _widen(self) -> None:
@@ -141,10 +141,10 @@ class Facts:
         if curve is None:
             curve = self.curves[game] = Curve(self.counts.design)
         # Before the match is counted: an upset is judged by the skills without it.
-        self.picks.add(record, self.counts.of(game), curve.skills)
+        self.picks.add(record, self.counts.of_game(game), curve.skills)
         self.counts.add(record)
         self.matches += 1
-        counts = self.counts.of(game)
+        counts = self.counts.of_game(game)
         assert counts is not None
         curve.add(counts)
         self._time(game, record)

@@ -174,14 +174,18 @@ Badge = dict[str, str | int]
 
 
 def badges(runs: Sequence[Published]) -> dict[str, Badge]:
-    """Return the badges by file name without extension; places are those in the newest run of each game."""
-    best: dict[str, tuple[float, str, Badge]] = {}
-    found: dict[str, Badge] = {}
+    """Return the badges by file name without extension: the best place of each bot and, if it plays several games,
+    its place in each. Places are those in the newest run of each game."""
+    of_bot: dict[str, list[tuple[float, str, Row, int]]] = {}
     for game, bot, row, field in _places(runs):
-        found[game_badge_name(bot, game)] = _badge(printable(game), row, field)
-        overall = (row["place"] / field, game, _badge("arena", row, field, f" in {printable(game)}"))
-        best[bot] = min(best.get(bot, overall), overall, key=lambda one: one[:2])
-    return found | {badge_name(bot): badge for bot, (_, _, badge) in best.items()}
+        of_bot.setdefault(bot, []).append((row["place"] / field, game, row, field))
+    found: dict[str, Badge] = {}
+    for bot, places in of_bot.items():
+        _, game, row, field = min(places, key=lambda one: one[:2])
+        found[badge_name(bot)] = _badge("arena", row, field, f" in {printable(game)}")
+        for _, game, row, field in places if len(places) > 1 else ():
+            found[game_badge_name(bot, game)] = _badge(printable(game), row, field)
+    return found
 
 
 def badge_name(bot: str) -> str:

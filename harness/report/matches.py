@@ -122,14 +122,15 @@ class _GameWriter:
 
     def _end_records(self) -> None:
         name = f"{RECORDS}/{self._slug}-{len(self.game.records)}.jsonl.gz"
-        _write_packed(self._folder, name, b"\n".join(self._lines) + b"\n")
+        # They are most of what is compressed: level 6 takes three times as long and saves 8% of the bytes.
+        _write_packed(self._folder, name, b"\n".join(self._lines) + b"\n", 4)
         self.game.records.append((self._first, name))
         self._lines, self._size, self._first = [], 0, self.game.matches
 
 
-def _write_packed(folder: Folder, name: str, data: bytes) -> None:
+def _write_packed(folder: Folder, name: str, data: bytes, level: int = 6) -> None:
     # Without a time in the header the same run always gives the same file.
-    write_whole(folder, name, gzip.compress(data, 6, mtime=0))
+    write_whole(folder, name, gzip.compress(data, level, mtime=0))
 
 
 @dataclass(slots=True)

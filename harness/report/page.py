@@ -236,7 +236,7 @@ def _remarks(run: RunFolder, facts: Facts, without: Sequence[str]) -> list[str]:
     if facts.matches == 1:
         remarks.append("One match has been played: that is luck, not a ranking.")
     if facts.matches and all(len(counts.totals) == 1 for counts in facts.counts.counts().values()):
-        remarks.append("One bot has played: there is nobody to compare it with.")
+        remarks.append("One bot has played: there is no other to compare it with.")
     if facts.matches and not run.info.finished:
-        remarks.append("The run is not finished: 'arena tournament --resume' goes on with it.")
+        remarks.append("The run is not finished: places may still change.")
     return remarks

@@ -215,6 +215,7 @@ class Script:
     allowed: Markup
 
 
+@cache
 def asset(name: str) -> str:
     """Return the text of a file in assets/."""
     return (resources.files("harness.report") / "assets" / name).read_text(encoding="utf-8")

@@ -146,7 +146,9 @@ def _in_game(bot: str, game: str, runs: Sequence[Published]) -> InGame | None:
         return None
     ranked = _opponents(bot, game, runs)
     best = ranked[: min(OPPONENTS_SHOWN, (len(ranked) + 1) // 2)]
-    worst = ranked[: -min(OPPONENTS_SHOWN, len(ranked) // 2) - 1 : -1]
+    # No opponent is the worst of those that it beats equally often.
+    behind = [one for one in ranked[len(best) :] if one.ahead < best[0].ahead]
+    worst = behind[: -OPPONENTS_SHOWN - 1 : -1]
     form = next((list(run.form[game][bot]) for run in runs if bot in run.form.get(game, {})), [])
     return InGame(game, lines, best, worst, form)
 
@@ -167,10 +169,12 @@ def _opponents(bot: str, game: str, runs: Sequence[Published]) -> list[Opponent]
     return sorted(ranked, key=lambda one: (-one.ahead, one.bot))
 
 
-def newest_boards(runs: Sequence[Published]) -> list[tuple[str, Published, list[Row]]]:
-    """Return each game with its newest run and the leaderboard of that run."""
+def newest_boards(runs: Sequence[Published], headline: str = "") -> list[tuple[str, Published, list[Row]]]:
+    """Return each game with its newest run, or the run in the folder `headline` if it has the game, and the
+    leaderboard of that run."""
     games = sorted({title for run in runs for title in run.boards})
-    newest = [(game, next(run for run in runs if game in run.boards)) for game in games]
+    in_order = sorted(runs, key=lambda run: run.folder != headline)
+    newest = [(game, next(run for run in in_order if game in run.boards)) for game in games]
     return [(game, run, run.boards[game]) for game, run in newest]
 
 
@@ -238,13 +242,14 @@ def family_of(bot: str) -> str:
     return name if at and number.isdecimal() else bot
 
 
+def version_number(bot: str) -> int:
+    """Return the number of a version; 0 for a bot without versions."""
+    return int(bot.rpartition("@")[2]) if family_of(bot) != bot else 0
+
+
 def versions_in(bot: str, rows: Sequence[Row]) -> list[VersionPoint]:
     """Return the versions of a bot on one leaderboard, the oldest first; nothing if there is only one."""
-
-    def number(name: str) -> int:
-        return int(name.rpartition("@")[2]) if family_of(name) != name else 0
-
     family = family_of(bot)
-    own = sorted((row for row in rows if family_of(row["bot"]) == family), key=lambda row: number(row["bot"]))
+    own = sorted((row for row in rows if family_of(row["bot"]) == family), key=lambda row: version_number(row["bot"]))
     points = [VersionPoint(row["bot"], row["skill"], row["skill low"], row["skill high"]) for row in own]
     return points if len(points) > 1 else []

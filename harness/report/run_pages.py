@@ -81,8 +81,9 @@ def add_run(parts: PageParts, site: SitePages, registry: Registry, replays: int)
         since = (before.updated or before.started) if before else ""
     about = msgspec.structs.replace(about, changes=moves, before=since, updated=_updated(about, before))
     fresh = {match: reasons[match] for match in wanted}
+    scripts = {name: viewer_script(name, game.viewer_script()) for name, game in parts.games.items()}
     pages = [
-        _replay_page(site, about, parts.games[record.game], one, data)
+        _replay_page(site, about, scripts[record.game], one, data)
         for one, record, data in new_replays(parts, listed.wanted, fresh, about.updated)
     ]
     stored = [_renewed(one, reasons) for one in [*stored, *pages]]
@@ -203,7 +204,7 @@ def _about_bots(parts: PageParts, registry: Registry) -> dict[str, AboutBot]:
             continue
         ref = entrant.ref
         known = None if ref.place or ref.command else registry.bots.get(ref.bot)
-        text = inspect.cleandoc(BotDescription.of(known.cls).doc).partition("\n\n")[0] if known else ""
+        text = inspect.cleandoc(BotDescription.of_bot(known.cls).doc).partition("\n\n")[0] if known else ""
         described[entrant.name] = AboutBot(
             source_name(entrant.source),
             entrant.version,
@@ -223,14 +224,14 @@ def _renewed(one: Stored, reasons: Mapping[str, Sequence[str]]) -> Stored:
     return msgspec.structs.replace(one, reasons=[*reasons.get(one.id, ()), *own])
 
 
-def _replay_page(site: SitePages, about: Published, game: Game[Any], one: Stored, data: str) -> Stored:
+def _replay_page(site: SitePages, about: Published, script: tuple[str, str], one: Stored, data: str) -> Stored:
     path = f"{RUNS}/{about.folder}/{MATCHES}/{one.file}"
     title = about.title(one.game)
     lines = [Line(bot) for bot in one.seats]
     words = f"{closeness(one.margin)} · {one.length} steps · who wins?"
     write_whole(site.site, f"{path}.png", picture(f"{title}: watch the match", words, lines, CARD_WIDTH))
     site.page(
-        f"{path}.html", "match.html", [viewer_script(one.game, game.viewer_script())], f"{path}.png",
+        f"{path}.html", "match.html", [script], f"{path}.png",
         run=about, match=one, data=data, title=title,
         names=[short(bot, 24) for bot in one.seats],
     )  # fmt: skip

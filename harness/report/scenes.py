@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -92,9 +91,8 @@ def _scene(games: Mapping[str, Game[Any]], record: GameRecord, reason: str, note
 
 def packed(data: Mapping[str, object]) -> str:
     """Return the data of a scene as a page holds it: compressed JSON as base64."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     # Without a time in the gzip header the same run always gives the same page.
-    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(msgspec.json.encode(data), 6, mtime=0)).decode()
 
 
 def scene_data(game: Game[Any], record: GameRecord, notes: Sequence[DecisionNotes] = ()) -> dict[str, object]:
@@ -190,27 +188,28 @@ class _Frames:
         it knows. What is in both is as "own" says."""
         now = [self._view_fields(view) for view in views]
         old, self._views = self._views or [{} for _ in now], now
-        fields, self._fields = self._fields or [{} for _ in now], []
+        self._fields = self._fields or [{} for _ in now]
         shared: dict[str, object] = {}
         own: dict[int, dict[str, object]] = {}
-        changed = [
-            key for key in now[0] if any(key not in a or a[key] is not b[key] for a, b in zip(old, now, strict=True))
-        ]
-        self._fields = [
-            {**each, **{key: msgspec.to_builtins(view[key]) for key in changed}}
-            for each, view in zip(fields, now, strict=True)
-        ]
-        for key in changed:
-            values = [each[key] for each in self._fields]
-            known = key in fields[0]
-            if key in self._own or any(value != values[0] for value in values):
+        # What has not changed is the same object, so most fields need no comparison.
+        moved = {
+            key for a, b in zip(old, now, strict=True) for key, value in b.items() if a.get(key, self) is not value
+        }
+        for key in filter(moved.__contains__, now[0]):
+            first = msgspec.to_builtins(now[0][key])
+            values = [first if view[key] is now[0][key] else msgspec.to_builtins(view[key]) for view in now]
+            known = key in self._fields[0]
+            before = [fields.get(key) for fields in self._fields]
+            for fields, value in zip(self._fields, values, strict=True):
+                fields[key] = value
+            if key in self._own or any(value is not first and value != first for value in values):
                 known &= key in self._own
                 self._own.add(key)
                 for seat, value in enumerate(values):
-                    found = difference(fields[seat][key], value) if known else [value]
+                    found = difference(before[seat], value) if known else [value]
                     if found is not None:
                         own.setdefault(seat, {})[key] = found
-            elif found := difference(fields[0][key], values[0]) if known else [values[0]]:
+            elif found := difference(before[0], first) if known else [first]:
                 shared[key] = found
         return {name: found for name, found in (("all", shared), ("own", own)) if found}
 
@@ -221,7 +220,7 @@ class _Frames:
         if not self._plain:
             fields: dict[str, Any] = msgspec.json.decode(self._game.view_to_json(view))
             return fields
-        return {key: getattr(view, key) for key in view.__struct_fields__}
+        return msgspec.structs.asdict(view)
 
 
 def difference(old: object, new: object) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +25,11 @@ from harness.report.published import (
     Profile,
     Published,
     Row,
+    family_of,
     newest_boards,
     profile,
     published,
+    version_number,
     versions_in,
 )
 from harness.report.run_pages import BOTS, GAMES, TILES, add_run, best_matches, json_of, make
@@ -129,7 +131,7 @@ class _Refresh:
         self.maker, self.site, self.runs, self.registry = maker, maker.site, runs, registry
         self.bots = sorted({str(row["bot"]) for run in runs for rows in run.boards.values() for row in rows})
         self.files = {bot: file_name(bot) for bot in self.bots}
-        self.newest = newest_boards(runs)
+        self.newest = newest_boards(runs, maker.settings.headline)
         self.games = {game: file_name(game) for game, _, _ in self.newest}
         self.titles = {game: run.title(game) for game, run, _ in self.newest}
         self.badges = badges(runs)
@@ -182,7 +184,6 @@ class _Refresh:
     def _bot_pages(self) -> None:
         for bot in followed(self.bots, "pages of bots", lambda: len(self.bots)):
             found = profile(bot, self.runs)
-            write_whole(self.site, f"{BOTS}/{self.files[bot]}.json", json_of(found))
             write_whole(self.site, f"{BOTS}/{self.files[bot]}.xml", bot_feed(bot, self.runs, self.maker.settings))
             own = {game.game: game_badge_name(bot, game.game) for game in found.games}
             newest = next((run.about[bot] for run in self.runs if bot in run.about), None)
@@ -231,22 +232,30 @@ class _Refresh:
         )  # fmt: skip
 
     def _overviews(self) -> None:
-        best: dict[str, list[tuple[str, int, int]]] = {}
+        places: dict[str, list[tuple[str, int, int]]] = {}
         for game, _, rows in self.newest:
             for row in rows:
-                best.setdefault(row["bot"], []).append((game, row["place"], len(rows)))
+                places.setdefault(row["bot"], []).append((game, row["place"], len(rows)))
+        versions: dict[tuple[str, bool], list[str]] = {}
+        for bot in sorted(self.bots, key=version_number, reverse=True):
+            versions.setdefault((family_of(bot), version_number(bot) > 0), []).append(bot)
+
+        def best(family: list[str]) -> tuple[float, str]:
+            shares = [place / field for _, place, field in places.get(family[0], ()) if place]
+            return min(shares, default=2.0), family[0]
+
         self.maker.page(
-            f"{BOTS}/index.html", "bots.html", [page_script()],
-            bots=self.bots, files=self.files, best=best, titles=self.titles,
+            f"{BOTS}/index.html", "bots.html", [page_script()], bots=len(self.bots),
+            families=sorted(versions.values(), key=best), files=self.files, places=places, titles=self.titles,
         )  # fmt: skip
         self.maker.page(f"{RUNS}/index.html", "runs.html", [page_script()], runs=self.runs)
 
-    def _newest_matches(self) -> list[tuple[Published, Stored]]:
-        """Return matches of the newest runs, of all games in turn."""
+    def _newest_matches(self, besides: Collection[Stored]) -> list[tuple[Published, Stored]]:
+        """Return matches of the newest runs `besides` these, of all games in turn."""
         by_game: dict[str, list[tuple[Published, Stored]]] = {}
         for run in sorted(self.runs, key=lambda run: run.finished or run.started, reverse=True):
             for one in sorted(self.stored[run.folder], key=lambda one: one.published, reverse=True):
-                if not one.failed:
+                if not one.failed and one not in besides:
                     by_game.setdefault(one.game, []).append((run, one))
         in_turn = (pair for row in zip_longest(*by_game.values()) for pair in row if pair)
         return list(islice(in_turn, NEWEST))
@@ -262,15 +271,17 @@ class _Refresh:
             rows = [(title, row) for title, rows in standings for row in (rows[:1] if several else rows)]
             lines = [Line(str(row["bot"]), title if several else _figure(row)) for title, row in rows]
             write_whole(self.site, CARD, picture(settings.shown_title, headline.name, lines))
+            best = best_matches(headline, self.stored[headline.folder])
         else:
+            best = {}
             self.site.remove(CARD)
         self.maker.page(
             "index.html", "index.html", [tile_script([self.scripts[game] for game in self.tiles])],
             CARD if headline else "",
             runs=self.runs, newest=self.newest, bots=self.bots, files=self.files, games=self.games, titles=self.titles,
             tiles=self.tiles, headline=headline, standings=standings, top=TOP, figure=_figure,
-            best=best_matches(headline, self.stored[headline.folder]) if headline else {},
-            fresh=self._newest_matches(), matches=sum(run.matches for run in self.runs),
+            best=best, fresh=self._newest_matches([one for rows in best.values() for _, one in rows]),
+            matches=sum(run.matches for run in self.runs),
         )  # fmt: skip
 
 
@@ -297,7 +308,8 @@ def _description(registry: Registry, game: str) -> Mapping[str, object]:
     text = " ".join((rules.__doc__ or "").partition("\n\n")[0].split())
     return {
         "text": text, "players": (rules.min_players, rules.max_players), "version": rules.version,
-        "options": [(option.name, option.help, option.default) for option in rules.options],
+        "options": [(option.name, option.help, option.default) for option in rules.options
+                    if option.name != "components"],
     }  # fmt: skip
 
 
@@ -324,7 +336,7 @@ def _delete_stale(
     gone |= {f"{BADGES}/{name}" for name in {*before.badges}.difference(made)}
     gone |= {f"{GAMES}/{name}" for name in {*before.games.values()}.difference(games)}
     for place in filter(_OURS.fullmatch, gone):
-        for ending in ("html", "json", "xml", "png"):
+        for ending in ("html", "json", "xml", "png"):  # a badge, a page with its feed or picture
             site.remove(f"{place}.{ending}")
 
 

@@ -64,7 +64,7 @@ class FilePlaces:
         # An item without a place, such as a missing key, gets that of its field.
         place = self.places.get((name, *item)) or self.places.get((name,))
         if place is not None and self._is_from_here(getattr(request, name), name, item):
-            error.args = (f"{place.of(self.path)} {error}",)
+            error.args = (f"{place.prefix(self.path)} {error}",)
 
     def _is_from_here(self, asked: Any, name: str, item: KeyPath) -> bool:
         given = self.given.get(name)
@@ -132,7 +132,7 @@ class _ConfigFile:
         except ArenaError as error:
             # The longest known part of the path: a missing key has no place, but the table around it has.
             place = next(self.there[keys[:end]] for end in range(len(keys), 0, -1) if keys[:end] in self.there)
-            raise _LocatedError(f"{place.of(self.path)} {error}", error.fix, **error.data) from error
+            raise _LocatedError(f"{place.prefix(self.path)} {error}", error.fix, **error.data) from error
 
     def fields(self) -> dict[str, Any]:
         """Return the content of the file as fields of a RunRequest."""
@@ -148,7 +148,7 @@ class _ConfigFile:
         left_out = ""
         if read.get("isolate") == "off":
             del read["isolate"]
-            where = self.there[("isolate",)].of(self.path)
+            where = self.there[("isolate",)].prefix(self.path)
             left_out = f"{where} isolate = 'off' is ignored: a file cannot turn isolation off."
         read["file"] = FilePlaces(str(self.path), dict(read), self.places, left_out)
         return read
@@ -324,7 +324,7 @@ def _not_toml(path: Path, text: str, said: str) -> str:
     at = _AT.search(said)
     end = Place(text.count("\n") + 1, len(text) - text.rfind("\n"))
     place = Place(int(at[1]), int(at[2])) if at and at[1] else end
-    return f"{place.of(path)} this is not TOML: {_AT.sub('', said)}."
+    return f"{place.prefix(path)} this is not TOML: {_AT.sub('', said)}."
 
 
 # Writing.

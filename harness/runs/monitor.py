@@ -1,27 +1,20 @@
-"""Monitor a run: count, rate, time left, standings so far, faults and rounds, from the records as they come.
-
-Also how long a run will take, by trial matches before it begins.
-"""
+"""Monitor a run: count, rate, time left, standings so far, faults and rounds, from the records as they come."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count, islice, takewhile
 from time import monotonic
 from typing import NamedTuple
 
-from harness.core.options import MAX_DEALS
-from harness.core.plan import Design, Scheduler
-from harness.core.records import Fault, GameRecord, MatchSpec
-from harness.core.rng import Chance
-from harness.executors.base import Executor, Job, default_workers
+from harness.core.plan import Design
+from harness.core.records import Fault, GameRecord
+from harness.executors.base import Executor
 from harness.match.faults import cause_of
 from harness.ratings.counts import PairCounts
 from harness.ratings.skill import LiveFit
-from harness.runs.scheduler import Schedule, StaticScheduler, play_matches
-from harness.runs.setup import first_deals
+from harness.runs.scheduler import Schedule
 
 # How long a run will take, estimated from what its matches have cost so far.
 #
@@ -69,7 +62,7 @@ class Workload:
     """Whether the total is estimated while the run is played."""
 
     @classmethod
-    def of(cls, schedule: Schedule) -> Workload:
+    def of_schedule(cls, schedule: Schedule) -> Workload:
         """Return the workload of a schedule."""
         plan, chosen, matches = schedule.plan, schedule.format, schedule.counts()
         total = sum(matches.values()) if len(matches) == len(plan.games) else None
@@ -196,119 +189,6 @@ class TimeLeft:
             game: max(0, matches - (0 if whole else self._matches[game])) * means.get(game, usual) * tables
             for game, matches in self.workload.matches.items()
         }
-
-
-# How long a run will take before it is played, by matches of other deals that are played and thrown away.
-
-
-MIN_TRIAL_S, MAX_TRIAL_S = 2.0, 20.0
-"""When each bot has played MIN_TRIAL_SEATS trial matches, and two for each worker, workers have loaded the bots: from
-then on matches are timed, MIN_PACE_MATCHES of them and for the first time at least. No trial match begins after the
-second time."""
-MIN_TRIAL_SEATS = 4
-TRIAL_DEALS, MAX_TRIAL_MATCHES = 1000, 8000
-"""Trial matches are chosen from the first matches of a schedule with this many deals, if no results are needed."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimeEstimate:
-    """How long matches take on this machine."""
-
-    idle: float
-    """Seconds in which not all workers play: while they start and load bots, and while the last matches end."""
-    each: Mapping[str, float]
-    """Seconds for each match of a game, with all workers busy."""
-    trial: float
-    """Seconds that the trial took."""
-
-    def seconds(self, matches: Mapping[str, float]) -> float:
-        """Return how long this many matches of each game take."""
-        return self.idle + sum([self.each[game] * count for game, count in matches.items()])
-
-    def deals_within(self, seconds: float, schedule: Schedule) -> int:
-        """Return the most deals of a schedule that are played in this time, the trial included; at least one."""
-        left, all_matches = seconds - self.trial, schedule.counts(MAX_DEALS)
-
-        def is_enough(deals: int) -> bool:
-            matches = schedule.counts(deals)
-            return self.seconds(matches) > left or matches == all_matches  # a ladder may have a maximum of matches
-
-        deals = first_deals(is_enough)
-        return deals if self.seconds(schedule.counts(deals)) <= left else max(1, deals - 1)
-
-
-def estimate_time(
-    schedule: Schedule, executor: Executor, workers: int | None, step: Callable[[], None]
-) -> TimeEstimate:
-    """Play trial matches with the executor of a run with this many workers, and return how long its matches take.
-
-    `step` is called after each. Raise KeyboardInterrupt if the executor should stop.
-    """
-    workload = Workload.of(schedule)
-    if workload.total is None:  # results decide when it ends: one match of each bot
-        matches = {game.name: len(game.entrants) / game.players for game in schedule.plan.games}
-        workload = Workload(matches=matches, seats=dict.fromkeys(workload.seats, 1.0))
-    began = monotonic()
-    costs = TimeLeft(workload, began)
-    busy = 1 if workers == 0 else workers or default_workers() or 1
-    warm, ended, work = 0, list[float](), [0.0]
-
-    def is_over() -> bool:
-        now = monotonic()
-        timed = warm and len(ended) > warm + MIN_PACE_MATCHES and now > ended[warm - 1] + MIN_TRIAL_S
-        return bool(timed) or now > began + MAX_TRIAL_S
-
-    def play(specs: Iterator[MatchSpec]) -> Iterator[GameRecord]:
-        nonlocal warm
-        # `map` continues where `specs` does after an end; a generator would not.
-        for record, *_ in executor.run(map(Job, takewhile(lambda _spec: not is_over(), specs))):
-            step()
-            ended.append(monotonic())
-            costs.add_record(record, ended[-1])
-            work.append(costs.work)
-            if not warm and costs.fewest_seats >= max(MIN_TRIAL_SEATS, 2 * busy):
-                warm = max(len(ended), busy)
-            yield record
-
-    with executor:
-        # In the loop of a run, because rounds wait for their last results and cost time to plan. A short schedule is
-        # played several times.
-        for trial in _trial_schedulers(schedule):
-            if not play_matches(trial, play) or is_over():
-                break
-    if executor.should_stop():
-        raise KeyboardInterrupt
-    first = warm if warm and len(ended) > warm + MIN_PACE_MATCHES else busy if len(ended) > 3 * busy else 0
-    # Workers do not end their matches at the same time: the pace is that from the mean time of one match of each worker
-    # to that of another.
-    start = sum(ended[first - busy : first]) / busy if first else began
-    end = sum(ended[-busy:]) / max(1, len(ended[-busy:]))
-    pace = (work[-1] - work[first]) / max(end - start, 1e-9)
-    each = {game: all_work / workload.matches[game] / pace for game, all_work in costs.work_by_game(whole=True).items()}
-    idle = max(0.0, start - began - work[first] / pace) + (busy - 1) / 2 * max(each.values())
-    return TimeEstimate(idle, each, monotonic() - began)
-
-
-def _trial_schedulers(schedule: Schedule) -> Iterator[Scheduler]:
-    """Yield schedulers of other deals than those of the run: bots must not see its cards in advance."""
-    luck = Chance(schedule.plan.seed)
-    if not schedule.adaptive:
-        yield StaticScheduler(_trial_matches(schedule.with_deals(TRIAL_DEALS, luck.derive("trial")), luck), ())
-        return
-    for number in count():
-        yield schedule.with_deals(schedule.plan.deals, luck.derive("trial", number)).scheduler()
-
-
-def _trial_matches(trial: Schedule, luck: Chance) -> list[MatchSpec]:
-    """Return matches of a schedule in random order: first some of each bot."""
-    known = list(islice(trial.matches(), MAX_TRIAL_MATCHES))
-    seen: Counter[Seat] = Counter()
-    first, others = list[MatchSpec](), list[MatchSpec]()
-    for spec in luck.rng("trial").sample(known, len(known)):
-        needed = any(seen[spec.game, bot] < MIN_TRIAL_SEATS for bot in spec.seats)
-        seen.update((spec.game, bot) for bot in spec.seats)
-        (first if needed else others).append(spec)
-    return first + others
 
 
 # The standing while a run is played.

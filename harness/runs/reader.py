@@ -117,7 +117,7 @@ class RecordLine(NamedTuple):
             raise self._no_record(ValueError("it has no actions"))
         return result
 
-    def place(self) -> LinePlace:
+    def decode_place(self) -> LinePlace:
         """Return the place of the match without checking the rest of the line."""
         try:
             return _decode_place(self.data)
@@ -287,7 +287,7 @@ def sorted_lines(
     """The place of each deal's first match, made unique by the number of its folder."""
     for folder, run in enumerate(runs):
         for line in run.lines():
-            found = line.place()
+            found = line.decode_place()
             place = found.index * len(runs) + folder
             deal = deal_numbers.setdefault(found.seed, len(firsts)) if by_deal else 0
             if deal == len(firsts):

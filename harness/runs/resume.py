@@ -20,14 +20,7 @@ from harness.plugins.registry import Registry
 from harness.runs.config_file import FilePlaces
 from harness.runs.request import RunRequest
 from harness.runs.scheduler import Schedule
-from harness.runs.setup import (
-    RunSetup,
-    bound_formats,
-    configure_run,
-    isolation_of_run,
-    limits_of_run,
-    prepare,
-)
+from harness.runs.setup import RunSetup, bound_formats, configure_run, isolation_of_run, limits_of_run, prepare
 from harness.runs.store import RUN, SIGNATURE, RunFolder, RunInfo, refuse_era
 
 # Continuing a run with the rules and bots that are installed now.

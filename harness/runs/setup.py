@@ -1,4 +1,4 @@
-"""Turn a request into everything that is needed to play it: plan, games, entrants; balance and length of its schedule.
+"""Turn a request into everything that is needed to play it: plan, games, entrants.
 
 Also what a run folder says about its games and limits. `runs/resume.py` continues a run.
 """
@@ -6,15 +6,13 @@ Also what a run folder says about its games and limits. `runs/resume.py` continu
 from __future__ import annotations
 
 import platform
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from importlib import import_module
-from itertools import count, islice, permutations
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +21,9 @@ from msgspec.structs import asdict, replace
 from harness._version import VERSION
 from harness.core.errors import ArenaError, PluginError, StoreError, UsageError
 from harness.core.game import Game
-from harness.core.options import DEFAULT_DEALS, MAX_DEALS, BotLimits, run_options
+from harness.core.options import DEFAULT_DEALS, BotLimits, run_options
 from harness.core.plan import LEAGUE, GamePlan, Plan
 from harness.core.records import GameRecord, Isolation, Value
-from harness.core.table import Table
 from harness.executors.base import Roster, SandboxLoader
 from harness.plugins.entrants import Entrant, check_distinct, is_confined, split_options, unknown_games
 from harness.plugins.features import Formats
@@ -142,6 +139,8 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
         )
         schedule = Schedule(plan, bound_formats(plan, lambda: configured, registry.formats))
         if request.for_ or request.matches_each:
+            from harness.runs.planning import check_length, deals_for_matches  # loads the monitor and the ratings
+
             check_length(schedule)
         if request.matches_each:
             schedule = schedule.with_deals(deals_for_matches(schedule, request.matches_each))
@@ -459,82 +458,3 @@ def game_of(run: RunFolder, registry: Registry, record: GameRecord) -> Game[Any]
     if record.game not in games:
         raise StoreError(f"{run.folder}: {record.id} is a match of {record.game}, which this run does not play.")
     return games[record.game]
-
-
-# The balance of a schedule, and how many deals it needs.
-
-
-MAX_COUNTED_MATCHES, MAX_SIMULATED_MATCHES = 100_000, 10_000
-"""Matches that tables of the balance count; fewer of adaptive formats, whose results have to be simulated."""
-
-
-def balance_tables(schedule: Schedule, most: int | None = None) -> Iterator[Table]:
-    """Yield a table for each game: how often each bot plays, in which seats, and how often it meets others.
-
-    The first `most` matches of the schedule count. Those of an adaptive format depend on results: these are simulated
-    with bots of equal strength. "met least" is about bots that play at least one match.
-    """
-    if most is None:
-        most = MAX_SIMULATED_MATCHES if schedule.adaptive else MAX_COUNTED_MATCHES
-    games: dict[str, tuple[Counter[tuple[str, int]], Counter[tuple[str, str]]]] = {}
-    for spec in islice(schedule.simulated(), most):
-        sat, met = games.setdefault(spec.game, (Counter(), Counter()))
-        sat.update((bot, seat) for seat, bot in enumerate(spec.seats))
-        met.update(permutations(spec.seats, 2))
-    for game, (sat, met) in games.items():
-        bots, seats = sorted({bot for bot, _ in sat}), sorted({seat for _, seat in sat})
-        rows = []
-        for bot in bots:
-            in_seats = [sat[bot, seat] for seat in seats]
-            meetings = [met[bot, other] for other in bots if other != bot] or [0]
-            rows.append([bot, sum(in_seats), *in_seats, min(meetings), max(meetings)])
-        title = f"{game}: {sum(sat[bot, 0] for bot in bots):,} matches of {len(bots)} bots"
-        head = ["bot", "matches", *(f"seat {seat}" for seat in seats), "met least", "met most"]
-        yield Table(title, head, rows)
-
-
-def check_length(schedule: Schedule) -> None:
-    """Raise UsageError if the number of deals does not decide how many matches the schedule has."""
-    plan, form = schedule.plan, schedule.format
-    if form.adaptive and any(form.sizes(game, plan) is None for game in plan.games):
-        raise UsageError(
-            f"Results decide how many matches this {plan.format} has, so it cannot be planned by time or by matches of "
-            f"each bot."
-        )
-
-
-def deals_for_matches(schedule: Schedule, each: int) -> int:
-    """Return the deals with which each bot plays about this many matches of each game, or a few more.
-
-    Where results decide who plays, they are simulated with bots of equal strength.
-    """
-    deals, most = 1, MAX_SIMULATED_MATCHES if schedule.adaptive else MAX_COUNTED_MATCHES
-    # Twice: how many tables a deal has may depend on the number of deals, and over many deals samples are even.
-    for _ in range(2):
-        deals = first_deals(partial(_gives, schedule, _smallest_shares(schedule.with_deals(deals)), each))
-        if sum(schedule.counts(deals).values()) > most:
-            break
-    if deals == MAX_DEALS:
-        raise UsageError(f"No number of deals of this {schedule.plan.format} gives each bot {each:,} matches.")
-    return deals
-
-
-def _gives(schedule: Schedule, shares: Mapping[str, float], each: int, deals: int) -> bool:
-    """Return whether with this many deals a bot that plays in these shares of the matches plays `each` of them."""
-    counts = schedule.counts(deals)
-    return all(counts[game] * share >= each for game, share in shares.items())
-
-
-def _smallest_shares(schedule: Schedule) -> dict[str, float]:
-    """Return for each game the share of its matches in which the bot with the fewest matches plays."""
-    sat = Counter([(spec.game, bot) for spec in schedule.simulated() for bot in spec.seats])
-    counts, found = schedule.counts(), {}
-    for game in schedule.plan.games:
-        fewest = min([sat[game.name, bot] for bot in game.entrants])
-        found[game.name] = fewest / counts[game.name] if fewest else game.players / len(game.entrants)
-    return found
-
-
-def first_deals(is_enough: Callable[[int], bool]) -> int:
-    """Return the smallest number of deals that is enough; the largest possible one if none is."""
-    return 1 + bisect_left(range(1, MAX_DEALS), True, key=is_enough)

@@ -414,7 +414,7 @@ class RunFolder:
         digest = RecordDigest()
         for line in self.lines():
             line.check_sum()
-            digest.add_line(line.place().index, line.data)
+            digest.add_line(line.decode_place().index, line.data)
         return digest.text()
 
     def ends_whole(self) -> bool:

@@ -22,7 +22,7 @@ class Place(NamedTuple):
     line: int
     column: int
 
-    def of(self, path: object) -> str:
+    def prefix(self, path: object) -> str:
         """Return the prefix of a message about this place in a file."""
         return f"{path}, line {self.line}, column {self.column}:"
 
@@ -44,7 +44,7 @@ def places_in(text: str) -> dict[KeyPath, Place]:
     """
     scan = _Scan(text)
     scan.statements()
-    return {path: scan.place(position) for path, position in scan.found.items()}
+    return {path: scan.place_at(position) for path, position in scan.found.items()}
 
 
 class _Scan:
@@ -56,7 +56,7 @@ class _Scan:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
         """Where each line begins."""
 
-    def place(self, position: int) -> Place:
+    def place_at(self, position: int) -> Place:
         line = bisect_right(self._starts, position)
         return Place(line, position - self._starts[line - 1] + 1)
 

@@ -329,7 +329,7 @@ class LivePages:
     async def _send_news(self, name: str, each: FollowedRun) -> bool:
         """Send what is new to readers; return whether there is more to read at once."""
         try:
-            news = await self.in_thread(each.live.look)
+            news = await self.in_thread(each.live.read_updates)
         except Exception:
             if not each.failed:  # logged once, not at every poll
                 logging.getLogger(__name__).exception("The run %s could not be read.", name)
@@ -421,9 +421,9 @@ def _number(request: Request, key: str, default: int) -> int:
 
 
 def _newest_json(found: FollowedRun, kind: str) -> Response:
-    line = found.live.told.get(kind)
+    line = found.live.sent.get(kind)
     if line is None:
-        raise HTTPException(503, "There is nothing to tell yet.")
+        raise HTTPException(503, "There is nothing to show yet.")
     return Response(line, media_type=JSON)
 
 

@@ -53,13 +53,13 @@ def match_fields(number: int, record: GameRecord, games: Games, secret: bool) ->
     `number` is the line of its record; a `secret` match cannot be watched, because its deal is still in use.
     """
     game = games.get(record.game)
-    told = game.score_text if game else str
+    score_text = game.score_text if game else str
     return {
         "number": number,
         "match": record.id,
         "game": record.game,
         "seats": [
-            {"bot": bot, "score": score, "told": told(score), "rank": rank}
+            {"bot": bot, "score": score, "told": score_text(score), "rank": rank}
             for bot, score, rank in zip(record.seats, record.scores, record.ranks, strict=True)
         ],
         "ending": record.ending,
@@ -163,7 +163,7 @@ class LiveProgress(RunMonitor):
 
     def __init__(self, schedule: Schedule | None, now: float) -> None:
         """Start at the time `now`; without a schedule the number of matches is unknown."""
-        super().__init__(Workload.of(schedule) if schedule else Workload(), now)
+        super().__init__(Workload.of_schedule(schedule) if schedule else Workload(), now)
         self.seconds_read: float | None = None
         """Seconds that reading the existing records took; None while they are being read."""
         self._last_result = now

@@ -431,14 +431,14 @@ class LiveRun:
         self._trouble = ""
         self.caught_up = False
         """Whether the last poll read all existing records."""
-        self.told: dict[str, bytes] = {}
+        self.sent: dict[str, bytes] = {}
         """Latest message of each kind: progress, results, standings (an HTML fragment), data (standings as JSON)."""
         self._known = self._fresh = self._stale = False
         self._standings_due = 0.0
         self.script = _script({})
         """JavaScript of the page: live updates, and the viewers of its games."""
 
-    def look(self) -> dict[str, bytes]:
+    def read_updates(self) -> dict[str, bytes]:
         """Read new records and return the messages that changed, by kind, as lines of JSON."""
         now = monotonic()
         news: dict[str, Fields] = {}
@@ -454,8 +454,8 @@ class LiveRun:
             news["progress"] = self._progress(now)
             self._known = self.caught_up
         lines = {kind: json_line(fields) for kind, fields in news.items()}
-        changed = {kind: line for kind, line in lines.items() if self.told.get(kind) != line}
-        self.told |= changed
+        changed = {kind: line for kind, line in lines.items() if self.sent.get(kind) != line}
+        self.sent |= changed
         return changed
 
     def _found(self, now: float) -> dict[str, Fields]:

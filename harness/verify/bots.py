@@ -20,8 +20,8 @@ from harness.core.game import Game
 from harness.core.options import BotLimits
 from harness.core.records import Fault, GameRecord
 from harness.executors.base import Job, Roster, choose_executor, isolated
-from harness.match.person import PERSON
 from harness.match.replay import HUMAN, positions
+from harness.play.person import PERSON
 from harness.plugins.discovery import shown
 from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry

@@ -111,7 +111,7 @@ class SignatureFinding:
             case "good":
                 return f"Signed by {self.key}, and good."
             case "bad":
-                return f"Signed by {self.key or 'nobody'}, but BAD: {self.why}."
+                return f"Signed by {self.key or 'an unknown key'}, but BAD: {self.why}."
             case "other key":
                 return f"Signed by {self.key}, which is not a key that you trust."
             case "not checked":

@@ -18,6 +18,7 @@ from harness.plugins.registry import load
 pytest.importorskip("pettingzoo", reason="needs PettingZoo: pip install 'arena-harness[pettingzoo]'")
 from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.utils import wrappers
 
 from harness.adapters import pettingzoo as arena_zoo
 
@@ -120,6 +121,27 @@ def test_an_illegal_action_ends_the_episode_in_the_wrapped_environment():
     env.step(int(np.flatnonzero(mask == 0)[0]))
     assert all(env.terminations.values())
     assert env.unwrapped._cumulative_rewards[loser] == -7
+
+
+def test_the_wrappers_in_one_object_do_what_they_do_one_around_the_other():
+    one: Any = arena_zoo.env("gnadenlos", 3)
+    apart: Any = wrappers.TerminateIllegalWrapper(arena_zoo.ArenaEnv("gnadenlos", 3), illegal_reward=-1)
+    apart = wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(apart))
+    seen: list[list[Any]] = []
+    for env in (one, apart):
+        seen.append([])
+        with pytest.raises(AttributeError, match="agents cannot be accessed before reset"):
+            _ = env.agents
+        for seed in range(4):
+            env.reset(seed=seed)
+            for number, agent in enumerate(env.agent_iter()):
+                observation, *said = env.last()
+                seen[-1].append((agent, observation["observation"].tobytes(), said, env.rewards, env.num_agents))
+                mask = observation["action_mask"]
+                wrong = seed % 2 and number == 9
+                env.step(None if said[1] or said[2] else int(mask.argmin() if wrong else mask.argmax()))
+    assert seen[0] == seen[1]
+    assert len(seen[0]) > 100
 
 
 @pytest.mark.parametrize("wrong", [-1, 10_000, None, "leave", np.zeros(3), 1.5])

@@ -23,6 +23,7 @@ from harness.plugins.features import (
     FORMATS,
     LUCK_ADJUSTED_LEADERBOARDS,
     MATCH_FRAME,
+    PLAY_IN_BROWSER,
     PLAYABLE_PAGE,
     SIGN_RUN,
     VERIFY_RUN,
@@ -36,8 +37,8 @@ CORE = (
     "core", "plugins", "match", "isolation", "executors", "ratings", "formats", "runs", "output", "api", "cli",
 )  # fmt: skip
 FEATURES = (
-    "ask", "verify", "adapters", "luck", "comparison", "report", "league", "cluster", "serve", "new_package", "browser",
-    "play", "analysis", "export", "conformance", "bench", "completion", "webhook",
+    "ask", "play", "verify", "adapters", "luck", "comparison", "report", "league", "cluster", "serve", "new_package",
+    "browser", "analysis", "export", "conformance", "bench", "completion", "webhook",
 )  # fmt: skip
 RANK = {package: rank for rank, package in enumerate((*CORE, *FEATURES))}
 """A package imports only packages before it: the core knows no feature, and features are ranked among themselves."""
@@ -142,7 +143,7 @@ def test_the_feature_table_names_what_exists():
     }
     assert {name: form.name for name, form in FORMATS.items()} == {name: name for name in FORMATS}
     methods = (ASK_BOT, VERIFY_RUN, SIGN_RUN, CHECK_RUN_SIGNATURE, MATCH_FRAME)
-    for where in (*EXECUTORS.values(), *methods, LUCK_ADJUSTED_LEADERBOARDS, PLAYABLE_PAGE):
+    for where in (*EXECUTORS.values(), *methods, LUCK_ADJUSTED_LEADERBOARDS, PLAYABLE_PAGE, PLAY_IN_BROWSER):
         assert callable(load_object(where)), where
     assert load_object(WEBHOOK)
     assert all(import_module(module) for module in (CLUSTER_CHECKUP, COMPLETION, COMPLETIONS))

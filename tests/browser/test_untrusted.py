@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
-from harness.browser.files import bot_sources
+from harness.browser.files import PYODIDE, RUNTIME, bot_sources, find_runtime
 from harness.browser.server import page_server
 from harness.core.errors import UsageError
 from harness.plugins.registry import load
+from tests.support.lesser_rights import SOMEBODY
+
+ROOT_ONLY = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root, to give files away")
 
 BOT = """
 import harness
@@ -65,3 +69,20 @@ def test_a_source_that_is_no_text_is_refused_in_a_sentence(tmp_path):
     Path(tmp_path, "helper.py").write_bytes(b"# \xff")
     with pytest.raises(UsageError, match="it is not UTF-8"):
         bot_sources(load(), [str(bot)])
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize(("owner", "mode"), [(SOMEBODY, 0o755), (0, 0o777), (0, 0o755)])
+def test_a_python_for_browsers_that_another_user_prepared_is_not_used(tmp_path, monkeypatch, owner, mode):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = tmp_path / f"arena/pyodide-{PYODIDE}"
+    (folder / "wheels").mkdir(parents=True)
+    for name in (*RUNTIME, "wheels/msgspec-1-none.whl"):
+        (folder / name).touch()
+    os.chown(folder, owner, owner)
+    folder.chmod(mode)
+    if (owner, mode) == (0, 0o755):
+        assert find_runtime(None).home == folder
+        return
+    with pytest.raises(UsageError, match="Another user may write to"):
+        find_runtime(None)

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 import harness
+from harness.report.published import profile, published
 from harness.runs.merged import merge
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
@@ -176,16 +177,19 @@ def test_a_report_of_several_runs_shows_their_matches(week):
     assert all(escape(run.info.command) in page for run in map(harness.open_run, week))
 
 
+def met_by_random():
+    [game] = profile("random", published(Path("site"))).games
+    return {other.met for other in game.best + game.worst}
+
+
 def test_a_site_publishes_merged_runs_under_one_name_and_counts_no_match_twice(week):
     arena("publish", *week, "--together", "week", "--to", "site")
     play("wednesday", 3, "--deals", 1)
     arena("publish", *week, "wednesday", "--together", "week", "--to", "site")
     assert [path.name for path in Path("site/runs").iterdir() if path.is_dir()] == ["week"]
-    random = json.loads(Path("site/bots/random.json").read_text())["games"][0]
-    assert {one["met"] for one in random["best"] + random["worst"]} == {24}
+    assert met_by_random() == {24}
     arena("publish", *week, "wednesday", "--to", "site")
-    random = json.loads(Path("site/bots/random.json").read_text())["games"][0]
-    assert {one["met"] for one in random["best"] + random["worst"]} == {24}
+    assert met_by_random() == {24}
     assert "cannot be the name" in arena("publish", *week, "--together", "../x", "--to", "site", code=2).stderr
 
 

@@ -17,7 +17,7 @@ from harness.comparison.sequential_test import SequentialTest
 from harness.core.errors import UsageError
 from harness.core.records import GameRecord
 from harness.match.referee import play
-from harness.ratings.anytime import MIXTURE_WEIGHTS, WIDE_MIXTURE_WEIGHTS, ConfidenceSequence, log_threshold
+from harness.ratings.betting import MIXTURE_WEIGHTS, WIDE_MIXTURE_WEIGHTS, ConfidenceSequence, log_threshold
 from harness.runs.request import RunRequest
 from harness.runs.setup import installed
 from harness.runs.standings import boards_of

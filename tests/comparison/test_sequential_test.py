@@ -28,7 +28,7 @@ from harness.core.errors import UsageError
 from harness.core.plan import GamePlan, Outcome, Plan
 from harness.core.records import Fault, GameRecord, ranks_of
 from harness.plugins.features import FORMATS
-from harness.ratings.anytime import (
+from harness.ratings.betting import (
     BET_FRACTIONS,
     MIXTURE_WEIGHTS,
     WIDE_MIXTURE_WEIGHTS,

@@ -61,7 +61,7 @@ class HeartsState(State[HeartsView]):
         self.ending, self.round, self.points = "", 0, (0,) * players
         self._deal()
 
-    def tell(self, kind: str, to: tuple[int, ...] | None = None, **data: object) -> None:
+    def log_event(self, kind: str, to: tuple[int, ...] | None = None, **data: object) -> None:
         if self.log is not None:
             self.log.append(Event(kind, data, to=to))
 
@@ -83,9 +83,9 @@ class HeartsState(State[HeartsView]):
         self.played: Cards = ()
         self.voids: tuple[tuple[int, int], ...] = ()
         self.phase = "pass"
-        self.tell("round", round=self.round, die=self.die)
+        self.log_event("round", round=self.round, die=self.die)
         for seat, hand in enumerate(self.hands):
-            self.tell("hand", None if self.broken("hand told to all") else (seat,), seat=seat, cards=list(hand))
+            self.log_event("hand", None if self.broken("hand told to all") else (seat,), seat=seat, cards=list(hand))
         if self.broken("clones share"):
             self.hands = list(self.hands)
         self._ask(0)
@@ -120,7 +120,7 @@ class HeartsState(State[HeartsView]):
     def _pass(self, card: int) -> None:
         self.passes = (*self.passes[: self.seat], card, *self.passes[self.seat + 1 :])
         more = {"card": card} if self.broken("pass told to all") else {}
-        self.tell("chosen", seat=self.seat, **more)
+        self.log_event("chosen", seat=self.seat, **more)
         if self.seat + 1 < self.players:
             self._ask(self.seat + 1)
             return
@@ -129,7 +129,7 @@ class HeartsState(State[HeartsView]):
         for seat, gift in enumerate(self.passes):
             to = (seat + 1) % self.players
             self._set_hand(to, tuple(sorted((*self.hands[to], gift))))
-            self.tell("gift", (seat, to), seat=seat, card=gift)
+            self.log_event("gift", (seat, to), seat=seat, card=gift)
         self.given = tuple((gift,) for gift in self.passes)
         self.passes, self.phase = (-1,) * self.players, "play"
         self._ask(0)
@@ -142,7 +142,7 @@ class HeartsState(State[HeartsView]):
         self.played = tuple(sorted((*self.played, card)))
         self.trick = (*self.trick, (seat, card))
         self.given = tuple(tuple(c for c in cards if c != card) for cards in self.given)
-        self.tell("play", seat=seat, card={card} if self.broken("events are no data") else card)
+        self.log_event("play", seat=seat, card={card} if self.broken("events are no data") else card)
         if len(self.trick) < self.players:
             self._ask((seat + 1) % self.players)
             return
@@ -150,7 +150,7 @@ class HeartsState(State[HeartsView]):
         self.points = tuple(points + self.die * (s == winner) for s, points in enumerate(self.points))
         self.trick = ()
         more = {"under": self.stock[0]} if self.broken("stock told to all") and self.stock else {}
-        self.tell("trick", seat=winner, **more)
+        self.log_event("trick", seat=winner, **more)
         if self.hands[winner]:
             self._ask(winner)
         elif self.round < ROUNDS:
@@ -169,11 +169,11 @@ class HeartsState(State[HeartsView]):
         waiting = tuple(card >= 0 for card in self.passes)
         hand: Any = list(self.hands[seat]) if self.broken("mutable view") else self.hands[seat]
         return HeartsView(
-            seat, self.seat, self.phase, self.round, self.die, hand, self.passes[seat], self._told_given(seat), sizes,
+            seat, self.seat, self.phase, self.round, self.die, hand, self.passes[seat], self._passed_cards(seat), sizes,
             waiting, self.trick, self.played, () if self.broken("forgets voids") else self.voids, self.points,
         )  # fmt: skip
 
-    def _told_given(self, seat: int) -> Cards:
+    def _passed_cards(self, seat: int) -> Cards:
         return () if self.broken("forgets its gift") else self.given[seat]
 
     def redealt(self, chance: Chance) -> HeartsState:

@@ -12,6 +12,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness import NOBODY, SEAT_NAMES, Action, Chance, Event, Game, Option, State, Value, View
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "examples" / "games"))
@@ -51,6 +53,10 @@ DICE_BUGS = {
     "imagines my dice for all": "imagined_states_are_possible",
     "imagines unsorted cups": "imagined_states_are_possible",
     "imagines from a fixed seed": "imagined_states_are_possible",
+    "view has points above their bound": "declared_bounds_hold",
+    "view names a seat that does not exist": "declared_bounds_hold",
+    "bounds of scores are too narrow": "declared_bounds_hold",
+    "more decisions than declared": "declared_bounds_hold",
     "luck has the bid in its name": "luck_does_not_depend_on_play",
     "luck has the points in its name": "luck_does_not_depend_on_play",
     "luck counts choices": "luck_does_not_depend_on_play",
@@ -250,6 +256,11 @@ class BrokenState(DiceState):
 
     def view(self, seat: int) -> DiceView:
         base = super().view(seat)
+        match self.game.bug:
+            case "view has points above their bound":
+                return replace(base, points=(99, *base.points[1:]))
+            case "view names a seat that does not exist":
+                return replace(base, bidder=self.players)
         if self.game.bug != "view shows all cups":
             return base
         return OpenView(*(getattr(base, name) for name in DiceView.__struct_fields__), cups=self.cups)
@@ -264,6 +275,12 @@ class Dice(LiarsDice):
         self.bug = str(settings["bug"])
         if self.bug == "view shows all cups":
             self.view_type = OpenView  # type: ignore[misc]
+
+    def score_bounds(self, players: int) -> tuple[int, int]:
+        return (0, 0) if self.bug == "bounds of scores are too narrow" else super().score_bounds(players)
+
+    def max_decisions(self, players: int) -> int:
+        return 3 if self.bug == "more decisions than declared" else super().max_decisions(players)
 
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> DiceState:
         return BrokenState(self, players, chance, log)

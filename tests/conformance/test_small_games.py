@@ -77,6 +77,14 @@ def test_sound_games_pass_for_every_seed(name):
         ("kuhn", "no bet against a king", ["Choice", "the legal list of seat", "is pass"]),
         ("kuhn", "imagines an ace", ["makes impossible states", "is 4"]),
         ("dice", "imagines three dice", ["makes impossible states", "umber of items in cups[1] is 3"]),
+        (
+            "dice",
+            "view has points above their bound",
+            ["Choice 0, seat 0, 'bid'", "DiceView.points does not fit its type", "(99, 0)", "between 0 and 6"],
+        ),
+        ("dice", "view names a seat that does not exist", ["DiceView.bidder does not fit its type", "no seat 2"]),
+        ("dice", "bounds of scores are too narrow", ["is not between 0 and 0, as score_bounds() says"]),
+        ("dice", "more decisions than declared", ["choices, and max_decisions() says 3"]),
         ("dice", "luck has the bid in its name", ["The luck 'cup'", "such as 'cup/2/0/"]),
     ],
 )

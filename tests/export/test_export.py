@@ -170,9 +170,9 @@ def test_a_record_that_does_not_replay_leaves_the_older_export(run, tmp_path):
 
 
 def test_a_value_that_no_column_holds_is_an_error_that_names_the_records(run, tmp_path):
-    folder = changed(run, tmp_path, ranks=(1, 10**30))
-    with pytest.raises(StoreError, match=r"has a value that seats\.parquet cannot hold"):
-        export_run(folder, folder=tmp_path / "out", tables=["seats"], quiet=True)
+    folder = changed(run, tmp_path, decisions=(2**62, 2**62))
+    with pytest.raises(StoreError, match=r"has a value that matches\.parquet cannot hold"):
+        export_run(folder, folder=tmp_path / "out", tables=["matches"], quiet=True)
 
 
 def test_a_link_in_the_run_folder_is_not_followed(run, tmp_path):

@@ -30,7 +30,7 @@ from harness.match.faults import BotFault
 from harness.plugins import registry
 from harness.plugins.discovery import installed_plugins
 from harness.runs import monitor
-from tests.fuzz.formats import FORMATS, Format, check_output
+from tests.fuzz.formats import FORMATS, IN_PROCESS, Format, check_output
 from tests.fuzz.guard import MAX_CPU_S, ROOT, Guard
 
 CLI_TIMEOUT_S = 60
@@ -85,7 +85,7 @@ class Fuzzer:
     def _pick(self, rng: Random) -> str:
         kind, pick = self.format, rng.random()
         if self.guard is None:
-            usual = [each for each in kind.commands if each not in ("read", "serve")]
+            usual = [each for each in kind.commands if each not in IN_PROCESS]
             return rng.choice(kind.other_commands if kind.other_commands and (pick < 0.4 or not usual) else usual)
         return rng.choice(kind.slow_commands if kind.slow_commands and pick < 0.01 else kind.commands)
 
@@ -100,7 +100,7 @@ class Fuzzer:
 
     def _warm_up(self, command: str) -> None:
         """Run a command on the unchanged example, unwatched: the first time, libraries are loaded and fonts listed."""
-        if command != "read":
+        if command not in ("read", "page"):
             self.format.keep()
             self.format.run(command, Random(0))
             self._renew()

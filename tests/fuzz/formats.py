@@ -18,11 +18,14 @@ from engines.el_paso import ElPaso
 from engines.gnadenlos import Gnadenlos
 from engines.x_pasch import XPasch
 from harness import BadComponents, Chance, Game, read_data_file
+from harness.browser.entry import Page, call
 from harness.cli.main import main
 from harness.core.action import parse_toml
 from harness.core.bot import NoteBuffer
+from harness.core.errors import StoreError, UsageError
 from harness.core.options import digest_of
 from harness.core.records import with_sum
+from harness.core.value_function import Valuer, read_value_function, value_function_of
 from harness.isolation import protocol
 from harness.isolation.bot_host import _BotServer
 from harness.isolation.protocol import Session
@@ -35,6 +38,10 @@ from tests.support.cli import arena
 
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 """Characters that no output may contain: control characters, and those that reorder or hide text."""
+
+
+IN_PROCESS = ("read", "serve", "page")
+"""What is no command."""
 
 
 class Format(ABC):
@@ -109,7 +116,8 @@ class RunFormat(Format):
         "leaderboard run later", "matches run", "matches run --json", "matches run --sort margin --close",
         "matches run --bot random --faults", "replay run 0 --json", "replay run 0 --all --seat 0",
         "replay run el-paso-2.1.1 --all", "serve", "tournament results/run --dry-run",
-        "tournament results/run --save b.toml", "verify run", "verify run --json",
+        "tournament results/run --save b.toml", "verify run", "verify run --json", "page",
+        "export run --to csv --out tables", "export run --to csv --table seats --out tables",
     )  # fmt: skip
     slow_commands = ("report run", "publish run --to site", "leaderboard run --luck-adjusted")
     other_commands = ("tournament --resume results/run --workers 0", "tournament --resume results/run --deals 3",
@@ -117,6 +125,7 @@ class RunFormat(Format):
 
     def __init__(self) -> None:
         self.registry = load()
+        self.page = Page(self.registry)
 
     def prepare(self) -> None:
         box = read_data_file("engines.el_paso", "el_paso.toml").replace("rate = 4", "rate = 2")
@@ -137,12 +146,16 @@ class RunFormat(Format):
         """Change a file of the run."""
 
     def run(self, command: str, rng: Random) -> str:
+        if command == "page":
+            for line in Path("results/run/games.jsonl").read_bytes().splitlines():
+                check_output(0, call(self.page, "verify", json.dumps([line.decode(errors="replace")]), lambda _: None))
+            return "checked in the page"
         if command != "serve":
             return super().run(command, rng)
         place = place_of(Path("results/run"))
         assert place is not None
         live = LiveRun(place, self.registry)
-        sent = b"".join(live.look().values()) + live.matches(0)
+        sent = b"".join(live.read_updates().values()) + live.matches(0)
         for match in list(getattr(live, "_ids", ())):
             sent += live.match(match) or b""
         check_output(0, sent.decode())
@@ -293,6 +306,34 @@ class Components(Format):
         return "played"
 
 
+# Value functions
+
+
+class Values(Format):
+    """A value function of `arena learn-values`."""
+
+    name = "values"
+
+    def __init__(self) -> None:
+        self.game = ElPaso.configure()
+        self.good = json.loads(self.game.value_data())
+        self.good["trees"] = self.good["trees"][:3]
+
+    def write(self, rng: Random) -> None:
+        text = json_text(mutated(self.good, rng))
+        self.text = damaged(text, rng) if rng.random() < 0.15 else text
+
+    def run(self, _command: str, rng: Random) -> str:
+        try:
+            function = value_function_of(self.game, {"el-paso": read_value_function(self.text, "values.json")})
+        except (StoreError, UsageError) as error:
+            assert not RAW.search(str(error))
+            return "refused"
+        function.mismatch(self.game)
+        Valuer(function).guess([rng.random() for _ in range(function.features)])
+        return "read"
+
+
 # Lines of the protocol
 
 
@@ -419,5 +460,5 @@ class Requests(Format):
 
 
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (RunJson, Records, Journal, Config, Components, Replies, Requests)
+    kind.name: kind for kind in (RunJson, Records, Journal, Config, Components, Values, Replies, Requests)
 }

@@ -65,6 +65,9 @@ def _change(box: list[Any], rng: Random) -> None:
     path = rng.choice(paths)
     if len(path) == 1 and rng.random() < 0.9:  # the whole tree: most changes should be smaller
         path = rng.choice(paths)
+    if len(path) > 1 and rng.random() < 0.5:  # every field alike: a long list has most of the places of a record
+        field = rng.choice(list(dict.fromkeys(each[1] for each in paths if len(each) > 1)))
+        path = rng.choice([each for each in paths if each[1:2] == (field,)])
     parent, key = _at(box, path[:-1]), path[-1]
     value = parent[key]
     match rng.randrange(14):

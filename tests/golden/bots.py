@@ -35,6 +35,7 @@ def specs() -> Iterator[MatchSpec]:
         tables = [(seed, bots) for seed in seeds]
         for seed, search in enumerate((SEARCH, GUIDED, VALUED)):
             tables.append((seed, (*[bot.format(bots[0]) for bot in search], *bots[:2])))
+        tables += [(seed, ("learned", bots[0], "learned")) for seed in range(3)]
         for number, (seed, seats) in enumerate(tables):
             yield MatchSpec(f"{game}-{number}", number, "golden", game, settings, seed, seats)
 

@@ -31,28 +31,28 @@ def sent_of(game):
     return channel.sent[-1]["actions"]
 
 
-def told_of(game):
+def documented_fields(game):
     """Kind of action -> its fields, by the tables of the game's page."""
     page = (PAGES / f"{game.name}.md").read_text(encoding="utf-8")
-    told = {}
+    documented = {}
     [table] = re.findall(r"^\| `kind` \| class \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", page, re.MULTILINE)
     for row in table.splitlines():
         [kind] = re.findall(r"^\| `([\w ]+)` \|", row)
-        told[kind] = re.findall(r"`(\w+)` \(`", row.split("|")[-2])
-    return told
+        documented[kind] = re.findall(r"`(\w+)` \(`", row.split("|")[-2])
+    return documented
 
 
 @pytest.mark.parametrize("game", variants(), ids=label)
 def test_every_action_of_every_game_is_sent_with_its_documented_fields(game):
-    told = told_of(game)
+    documented = documented_fields(game)
     sent = sent_of(game)
     assert [action["code"] for action in sent] == list(range(len(game.actions)))
     for action, fields in zip(game.actions, sent, strict=True):
-        assert list(fields) == ["code", "kind", *told[action.kind]]
-        own = {name: getattr(action, name) for name in told[action.kind]}
+        assert list(fields) == ["code", "kind", *documented[action.kind]]
+        own = {name: getattr(action, name) for name in documented[action.kind]}
         assert fields == {"code": action.code, "kind": action.kind, **json.loads(json.dumps(own))}
     played = {action["kind"] for action in sent}
-    assert played == set(told) - ({"take pair"} if label(game) == "gnadenlos-basic" else set())
+    assert played == set(documented) - ({"take pair"} if label(game) == "gnadenlos-basic" else set())
 
 
 def test_no_two_actions_of_a_game_have_the_same_fields():

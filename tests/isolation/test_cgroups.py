@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from harness.cli.main import main
 from harness.core.errors import UsageError
-from harness.isolation import accounting, doctor, process
+from harness.isolation import cgroups, doctor, process
 from harness.isolation import launch as scratch
-from harness.isolation.accounting import ARENA_CGROUP, Cgroup
+from harness.isolation.cgroups import ARENA_CGROUP, Cgroup
 from harness.isolation.launch import Launch
 from harness.isolation.process import Process
 from harness.match.faults import BotFault
@@ -45,7 +45,7 @@ SCOPE = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/run-1.scope\
     ],
 )
 def test_the_own_cgroup_is_parsed_from_the_kernel_files(mounts, groups, found):
-    own = accounting._parse_own_cgroup(mounts, groups)
+    own = cgroups._parse_own_cgroup(mounts, groups)
     assert (own and str(own[1])) == found
 
 
@@ -59,53 +59,53 @@ def fake(tmp_path, monkeypatch):
         (folder / "cgroup.subtree_control").write_text("\n")
         (folder / "cgroup.procs").write_text("")
     (scope / "cgroup.procs").write_text(f"{os.getpid()}\n")
-    monkeypatch.setattr(accounting, "_parse_own_cgroup", lambda *_: (tmp_path, scope))
-    accounting.delegated_cgroup.cache_clear()
+    monkeypatch.setattr(cgroups, "_parse_own_cgroup", lambda *_: (tmp_path, scope))
+    cgroups.delegated_cgroup.cache_clear()
     yield scope
-    accounting.delegated_cgroup.cache_clear()
+    cgroups.delegated_cgroup.cache_clear()
 
 
 @pytest.fixture
 def _full(fake, monkeypatch):
     """The kernel's rule: a cgroup that has processes in it cannot be divided."""
-    divide = accounting._enable_controllers
+    divide = cgroups._enable_controllers
     monkeypatch.setattr(
-        accounting, "_enable_controllers", lambda one: (one / ARENA_CGROUP / "cgroup.procs").is_file() and divide(one)
+        cgroups, "_enable_controllers", lambda one: (one / ARENA_CGROUP / "cgroup.procs").is_file() and divide(one)
     )
 
 
 def test_a_cgroup_with_enabled_controllers_is_used_unchanged(fake):
     (fake / "cgroup.subtree_control").write_text("memory pids\n")
-    assert accounting.delegated_cgroup() == fake
+    assert cgroups.delegated_cgroup() == fake
     assert (fake / "cgroup.subtree_control").read_text() == "memory pids\n"
 
 
 def test_arena_moves_into_a_child_cgroup_if_it_is_the_only_process(_full, fake):
-    assert accounting.delegated_cgroup() == fake
+    assert cgroups.delegated_cgroup() == fake
     assert (fake / ARENA_CGROUP / "cgroup.procs").read_text() == str(os.getpid())
     assert (fake / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 
 def test_with_other_processes_in_the_cgroup_the_parent_cgroup_is_used(_full, fake):
     (fake / "cgroup.procs").write_text(f"{os.getpid()}\n{os.getppid()}\n")
-    assert accounting.delegated_cgroup() is None  # nor does it change that one
+    assert cgroups.delegated_cgroup() is None  # nor does it change that one
     (fake.parent / "cgroup.subtree_control").write_text("cpu memory pids\n")
-    accounting.delegated_cgroup.cache_clear()
-    assert accounting.delegated_cgroup() == fake.parent
+    cgroups.delegated_cgroup.cache_clear()
+    assert cgroups.delegated_cgroup() == fake.parent
     assert not (fake / ARENA_CGROUP).exists()
 
 
 def test_no_cgroup_is_used_without_the_memory_and_pids_controllers(fake):
     for folder in (fake, fake.parent):
         (folder / "cgroup.controllers").write_text("cpu hugetlb\n")
-    assert accounting.delegated_cgroup() is None
+    assert cgroups.delegated_cgroup() is None
     assert Cgroup.create("arena-x.bot-1", 256, 64) is None
 
 
 def test_cgroup_limits_cover_all_processes_and_allow_no_swap(fake, monkeypatch):
     without_swap = Cgroup.create("arena-x.bot-0", 256, 64)  # a kernel does not let us create files in a cgroup
     assert {file.name for file in without_swap.path.iterdir()} == {"memory.max", "pids.max"}
-    monkeypatch.setattr(accounting, "_OPTIONAL_FILES", ())
+    monkeypatch.setattr(cgroups, "_OPTIONAL_FILES", ())
     made = Cgroup.create("arena-x.bot-1", 256, 64)
     written = {file.name: file.read_text() for file in made.path.iterdir()}
     assert written == {
@@ -128,7 +128,7 @@ def test_an_oom_kill_at_the_bots_limit_is_a_memory_fault_and_one_by_the_machine_
     (group / "cgroup.events").write_text("populated 1\nfrozen 0\n")
     (group / "memory.events").write_text(f"low 0\nhigh 0\nmax 7\noom {own_limit}\noom_kill 1\noom_group_kill 0\n")
     monkeypatch.setattr(Cgroup, "create", classmethod(lambda cls, *_: cls(group)))
-    monkeypatch.setattr(accounting, "_REMOVE_ATTEMPTS", 1)
+    monkeypatch.setattr(cgroups, "_REMOVE_ATTEMPTS", 1)
     program = Process(Launch(DIES), str(tmp_path), confined=False, memory=300)
     with pytest.raises(BotFault) as caught:
         program.exchange(b"\n", perf_counter() + PATIENCE)
@@ -141,7 +141,7 @@ def test_an_oom_kill_at_the_bots_limit_is_a_memory_fault_and_one_by_the_machine_
 def test_arena_does_not_count_memory_that_the_kernel_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(process, "exceeds_memory", lambda *_: True)
     monkeypatch.setattr(Cgroup, "create", classmethod(lambda cls, *_: cls(tmp_path)))
-    monkeypatch.setattr(accounting, "_REMOVE_ATTEMPTS", 1)
+    monkeypatch.setattr(cgroups, "_REMOVE_ATTEMPTS", 1)
     answers = (sys.executable, "-S", "-c", "import time; input(); time.sleep(0.1); print(1, flush=True); input()")
     for populated in (1, 0):
         (tmp_path / "cgroup.events").write_text(f"populated {populated}\n")
@@ -159,13 +159,13 @@ def test_arena_does_not_count_memory_that_the_kernel_counts(tmp_path, monkeypatc
 @pytest.fixture
 def real(monkeypatch):
     """Real cgroups, without any controller: many machines that have v1 have these beside them."""
-    monkeypatch.setattr(accounting, "CONTROLLERS", ())
-    accounting.delegated_cgroup.cache_clear()
-    found = accounting.delegated_cgroup() if sys.platform == "linux" else None
+    monkeypatch.setattr(cgroups, "CONTROLLERS", ())
+    cgroups.delegated_cgroup.cache_clear()
+    found = cgroups.delegated_cgroup() if sys.platform == "linux" else None
     if found is None:
         pytest.skip("there are no cgroups (v2) here that are ours")
     yield found
-    accounting.delegated_cgroup.cache_clear()
+    cgroups.delegated_cgroup.cache_clear()
 
 
 SCATTERS = (
@@ -196,8 +196,8 @@ def test_cgroups_of_killed_runs_are_removed_and_cgroups_in_use_are_kept(real):
     sleeper = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
     try:
         (full.path / "cgroup.procs").write_text(str(sleeper.pid))
-        accounting.delegated_cgroup.cache_clear()
-        assert accounting.delegated_cgroup() == real
+        cgroups.delegated_cgroup.cache_clear()
+        assert cgroups.delegated_cgroup() == real
         assert [one.path.exists() for one in (left, living, full)] == [False, True, True]
         full.remove()
         assert sleeper.wait(PATIENCE) < 0
@@ -216,7 +216,7 @@ def test_doctor_reports_whether_arena_or_the_kernel_counts_memory():
     told = json.loads(data)
     by = told["by"]["memory"]
     polled = "process" if told["enforced"]["processes"] else "arena"
-    assert by == (polled if accounting.delegated_cgroup() is None else "cgroup")
+    assert by == (polled if cgroups.delegated_cgroup() is None else "cgroup")
     assert ("which the kernel enforces" if by == "cgroup" else "which Arena checks every 25 ms") in said
 
 
@@ -273,7 +273,7 @@ needs_process_limit = pytest.mark.skipif(
 @pytest.mark.parametrize("joins", [None, False], ids=["no cgroup", "a cgroup that it cannot join"])
 def test_without_a_cgroup_the_kernel_limits_a_strict_bot_to_one_process(tmp_path, monkeypatch, joins):
     monkeypatch.setattr(process, "exceeds_memory", lambda *_: False)  # the kernel alone
-    monkeypatch.setattr(accounting, "_REMOVE_ATTEMPTS", 1)
+    monkeypatch.setattr(cgroups, "_REMOVE_ATTEMPTS", 1)
     nowhere = tmp_path / "nowhere"
     monkeypatch.setattr(Cgroup, "create", classmethod(lambda cls, *_: None if joins is None else cls(nowhere)))
     assert grown(tmp_path, strict=True) == [0, 0, 0]
@@ -286,7 +286,7 @@ def test_a_strict_bot_of_an_ordinary_user_has_one_process_too(tmp_path):
     code = (
         "from pathlib import Path\n"
         "from harness.isolation import process\n"
-        "from harness.isolation.accounting import Cgroup\n"
+        "from harness.isolation.cgroups import Cgroup\n"
         "from tests.isolation.test_cgroups import grown\n"
         "process.exceeds_memory = lambda *_: False\n"
         "Cgroup.create = classmethod(lambda *_: None)\n"

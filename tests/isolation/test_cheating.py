@@ -12,7 +12,7 @@ from tests.isolation import spies
 from tests.isolation.support import GAMES, PATIENT, REGISTRY, job, seated
 
 
-def told(text):
+def read_notes(text):
     return [json.loads(found) for found in re.findall(r"SPY (.*)", text)]
 
 
@@ -22,7 +22,7 @@ def play_here(spy, capsys, matches):
     records = [
         one.record for one in SerialExecutor(table).run(job(n, "el-paso", "random", spy.name) for n in range(matches))
     ]
-    return records, told(capsys.readouterr().err)
+    return records, read_notes(capsys.readouterr().err)
 
 
 def play_isolated(spy, folder, matches):
@@ -30,7 +30,7 @@ def play_isolated(spy, folder, matches):
     with SerialExecutor(seated(entrants, limits=PATIENT, logs=str(folder)), PATIENT) as executor:
         jobs = [job(number, "el-paso", "random", spy.name) for number in range(matches)]
         records = [one.record for one in executor.run(iter(jobs))]
-    return records, told((folder / f"{spy.name}.log").read_text())
+    return records, read_notes((folder / f"{spy.name}.log").read_text())
 
 
 def test_walking_the_frames_reads_hidden_cards_in_arenas_own_process(capsys):
@@ -76,4 +76,4 @@ def test_an_isolated_bot_does_not_receive_the_seed(tmp_path):
     table = seated(REGISTRY.entrants(["random", str(tmp_path / "diarist.py")]), limits=PATIENT, logs=str(tmp_path))
     with SerialExecutor(table, PATIENT) as executor:
         list(executor.run([job(1, "el-paso", "random", "diarist")]))
-    assert told((tmp_path / "diarist.log").read_text()) == [None]
+    assert read_notes((tmp_path / "diarist.log").read_text()) == [None]

@@ -22,5 +22,5 @@ def test_the_live_page_of_a_league_has_its_own_table_without_banned_bots():
     [own] = place.tables()
     assert {row["bot"] for row in own.rows} <= {"outlaw@1", "diehard@1", "skittish@1"}
     live = LiveRun(place, REGISTRY)
-    live.look()
+    live.read_updates()
     assert live.title == "autumn, era 1"

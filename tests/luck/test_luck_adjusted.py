@@ -30,7 +30,7 @@ from harness.luck import adjustment
 from harness.luck import run as value_learning
 from harness.luck.adjustment import MAX_COEFFICIENT, ControlCoefficients, ExpectedShares, adjust_results
 from harness.plugins.registry import load
-from harness.ratings.anytime import ConfidenceSequence, log_threshold
+from harness.ratings.betting import ConfidenceSequence, log_threshold
 from harness.ratings.counts import GameCounts
 from harness.ratings.leaderboard import leaderboard
 from tests.luck.luck_gains import PAIRS, entrant, measure
@@ -222,6 +222,16 @@ def test_a_learned_value_function_can_be_used_for_the_leaderboard(run, small_les
     text = " ".join(arena("leaderboard", "a", "--luck-adjusted", "--values", "mine.json").stdout.split())
     assert "learned from 100 other matches" in text
     assert open_run("a").leaderboard(luck_adjusted=True, values=["mine.json"])["el-paso"].rows
+
+
+@pytest.mark.parametrize(
+    "tree", [[[-5] * 4, 4, 16], [[999] * 4, 4, 16], [[0], 4, 16], [[0] * 4, 3, 16], [[0] * 4, 4, 5]]
+)
+def test_a_file_of_other_people_with_impossible_trees_is_no_value_function(tree):
+    features, thresholds, leaves = tree
+    whole = json.loads(game().value_data()) | {"trees": [[features, [0.0] * thresholds, [0.0] * leaves]]}
+    with pytest.raises(StoreError, match="there is no value function"):
+        read_value_function(json.dumps(whole), "there")
 
 
 @pytest.mark.parametrize(

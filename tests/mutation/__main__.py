@@ -46,8 +46,8 @@ def main(names: tuple[str, ...], size: int, seed: int, slow: bool, floor: float)
                 verdicts.append(Verdict(module, mutant, fate))
                 if fate == "lives":
                     click.echo(str(verdicts[-1]))
-            click.echo(f"{module}: {told([one for one in verdicts if one.module == module])}", err=True)
-    click.echo(told(verdicts), err=True)
+            click.echo(f"{module}: {report_of([one for one in verdicts if one.module == module])}", err=True)
+    click.echo(report_of(verdicts), err=True)
     if verdicts and noticed(verdicts) < floor:
         raise click.ClickException(f"Only {noticed(verdicts):.0%} are noticed; {floor:.0%} are wanted.")
 
@@ -57,7 +57,7 @@ def noticed(verdicts: list[Verdict]) -> float:
     return sum(verdict.fate != "lives" for verdict in verdicts) / len(verdicts)
 
 
-def told(verdicts: list[Verdict]) -> str:
+def report_of(verdicts: list[Verdict]) -> str:
     """`10 mutants: 8 killed, 1 hangs, 1 lives`."""
     fates = Counter(verdict.fate for verdict in verdicts)
     return f"{len(verdicts)} mutants: " + ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()))

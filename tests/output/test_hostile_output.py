@@ -125,6 +125,7 @@ COMMANDS = (
     "ask random RUN 0", "ask random RUN 0 --json", "tournament --resume results/RUN --workers 0", "play --resume RUN",
     "compare --resume RUN", "tournament --resume results/RUN --force --workers 0", "tournament results/RUN --dry-run",
     "tournament results/RUN --save again.toml", "leaderboard RUN other", "sign RUN",
+    "export RUN --to csv --table matches --table seats",
 )  # fmt: skip
 
 
@@ -192,7 +193,7 @@ def test_the_live_page_sends_no_control_characters_and_no_foreign_markup(folder)
         place = place_of(folder / "results" / run)
         assert place is not None
         live = LiveRun(place, REGISTRY)
-        sent = b"\n".join([*live.look().values(), live.matches(0)])
+        sent = b"\n".join([*live.read_updates().values(), live.matches(0)])
         sent += b"".join(b"\n" + (live.match(each) or b"{}") for each in getattr(live, "_ids", ()))
         check(sent.decode())
         for line in sent.splitlines():
@@ -212,7 +213,7 @@ def test_errors_and_json_keep_no_control_characters():
     assert printable("a\nb\x1b\tc", keep="\n\t") == "a\nb?\tc"
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\uff1d1+1"])
 def test_cells_that_a_spreadsheet_would_compute_are_quoted(text):
     assert escape_text(text, "csv")[0] in "'?"
     assert escape_text(text, "tsv")[0] in "'?"

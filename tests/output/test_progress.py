@@ -58,7 +58,7 @@ def match(game, seats, cost, index=0):
 def test_the_time_left_accounts_for_different_games_and_bots():
     """Slow matches come first in the schedule: half of the matches are more than half of the work."""
     plan = Plan((GamePlan("fast", "1", {}, 2, ("a", "b")), GamePlan("slow", "1", {}, 2, ("a", "b"))), 40, 1)
-    workload = Workload.of(Schedule(plan, FORMATS))
+    workload = Workload.of_schedule(Schedule(plan, FORMATS))
     assert workload.total == 160
     assert workload.seats == {(game, bot): 80 for game in ("fast", "slow") for bot in "ab"}
     left, now = TimeLeft(workload, 0.0), 0.0
@@ -172,7 +172,7 @@ def test_with_several_games_the_leader_of_each_is_shown():
 )
 def test_an_adaptive_format_shows_its_round(name, said):
     plan = Plan((GamePlan("sim", "1", {}, 2, tuple("abcdefgh")),), 5, 1, name)
-    workload = Workload.of(Schedule(plan, FORMATS))
+    workload = Workload.of_schedule(Schedule(plan, FORMATS))
     line = shown(workload, [replace(match("sim", "ab", 0.1), round=1)], None)
     assert f", {said}, " in line
     assert ("at most" in line) == (name == "ladder")

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from harness import SEAT_NAMES, Chance, Game
 from harness.cli.main import main
-from harness.match.person import NoHintError
 from harness.output.text import Console
+from harness.play.person import NoHintError
 from harness.play.terminal import Dialogue, Turn
 from harness.plugins.registry import load
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness import Bot
-from harness.match.person import NoHintError, ask_for_hint, choose_opponents, hint_bot
 from harness.output.text import Console
+from harness.play.person import NoHintError, ask_for_hint, choose_opponents, hint_bot
 from harness.play.terminal import COMMANDS, PlayerQuit
 from harness.plugins.entrants import enter
 from harness.plugins.registry import load

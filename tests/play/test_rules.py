@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import Chance, Game
-from harness.match.person import all_rules, find_rules, rules_for_phase
+from harness.play.person import all_rules, find_rules, rules_for_phase
 from tests.play.support import GAMES, game, talk
 from tests.support.games import label, variants
 

@@ -218,7 +218,7 @@ def test_an_installed_bot_is_found_by_its_name():
 def test_filler_bots_are_bots_of_the_game_then_quick_bots_then_slow_bots(registry):
     assert filler_bots(registry, "gnadenlos", 0) == []
     assert filler_bots(registry, "gnadenlos", 2) == ["broker", "debtor"]
-    assert filler_bots(registry, "gnadenlos", 3, {"broker", "miser"}) == ["debtor", "random", "flat-mc"]
+    assert filler_bots(registry, "gnadenlos", 3, {"broker", "miser"}) == ["debtor", "random", "learned"]
     registry.add(plugin(arena_bots=[Sprinter]), "pack", "1")
     assert filler_bots(registry, "gnadenlos", 5)[3:] == ["sprinter", "random"]  # random is nobody's first choice
 

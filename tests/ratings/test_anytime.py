@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 
-from harness.ratings.anytime import BET_FRACTIONS, GOAL_SHARE, AnytimeClaims, EProcess, RandomRoundClaims
+from harness.ratings.anytime import GOAL_SHARE, AnytimeClaims, RandomRoundClaims
+from harness.ratings.betting import BET_FRACTIONS, EProcess
 
 NAMES = ("a", "b", "c", "d")
 

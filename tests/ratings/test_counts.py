@@ -68,7 +68,7 @@ def test_counts_added_one_by_one_equal_those_of_all_records():
         by_one.add(one)
     rebuilt = count_records(reversed(records))
     assert list(by_one.counts()) == ["other", "sim"] == list(rebuilt)
-    assert all(facts(by_one.of(name)) == facts(counts) for name, counts in rebuilt.items())
+    assert all(facts(by_one.of_game(name)) == facts(counts) for name, counts in rebuilt.items())
 
 
 def test_reading_counts_in_the_middle_of_a_deal_does_not_count_it_twice():
@@ -92,7 +92,7 @@ def test_counts_continue_from_a_stored_state():
     second.restore(first.state())
     for one in records[20:]:
         second.add(one)
-    assert facts(second.of("sim")) == facts(whole.of("sim"))
+    assert facts(second.of_game("sim")) == facts(whole.of_game("sim"))
     assert not CountsByGame(anytime={"sim": None}).cacheable
 
 

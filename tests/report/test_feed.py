@@ -178,8 +178,14 @@ def test_the_feed_entry_of_an_empty_run_says_that_no_match_was_played(tmp_path):
     assert text(entry, "content") == "<p>No match has been played yet.</p>"
 
 
+def two_games(run):
+    """The same run, as if every other deal were of another game."""
+    records = [replace(one, game="other" if one.seed % 2 else "sim") for one in run.records()]
+    return recorded(run.folder.with_name("two"), records)
+
+
 def test_the_index_links_to_the_feed_and_bot_pages_link_to_their_badges(tmp_path):
-    publish([run_of(tmp_path / "run")], Registry(), tmp_path / "site")
+    publish([two_games(run_of(tmp_path / "run"))], Registry(), tmp_path / "site")
     links = Reader((tmp_path / "site/index.html").read_text()).all("link")
     [link] = [link for link in links if link["rel"] == "alternate"]
     assert (link["rel"], link["type"], link["href"]) == ("alternate", "application/atom+xml", "feed.xml")
@@ -189,16 +195,18 @@ def test_the_index_links_to_the_feed_and_bot_pages_link_to_their_badges(tmp_path
 
 def test_a_badge_follows_the_endpoint_schema(tmp_path):
     place = tmp_path / "site"
-    publish([run_of(tmp_path / "run", deals=30)], Registry(), place)
+    publish([two_games(run_of(tmp_path / "run", deals=60))], Registry(), place)
     assert json.loads((place / "badges/a--sim.json").read_text()) == {
         "schemaVersion": 1, "label": "sim", "message": "place 1 of 3", "color": "brightgreen",
     }  # fmt: skip
     assert json.loads((place / "badges/c.json").read_text()) == {
-        "schemaVersion": 1, "label": "arena", "message": "place 3 of 3 in sim", "color": "lightgrey",
+        "schemaVersion": 1, "label": "arena", "message": "place 3 of 3 in other", "color": "lightgrey",
     }  # fmt: skip
     assert sorted(path.name for path in (place / "badges").iterdir()) == [
-        "a--sim.json", "a.json", "b--sim.json", "b.json", "c--sim.json", "c.json",
-    ]  # fmt: skip
+        f"{bot}{game}.json" for bot in "abc" for game in ("--other", "--sim", "")
+    ]
+    publish([run_of(tmp_path / "run-2")], Registry(), tmp_path / "of-one-game")
+    assert sorted(path.name for path in (tmp_path / "of-one-game/badges").iterdir()) == ["a.json", "b.json", "c.json"]
 
 
 def test_a_badge_shows_the_range_of_an_uncertain_place(tmp_path):

@@ -64,7 +64,7 @@ def test_the_report_of_a_single_match_says_that_the_result_is_luck(tmp_path):
 
 
 def test_the_report_of_a_single_bot_says_that_there_is_no_comparison(tmp_path):
-    assert "One bot has played: there is nobody to compare it with." in says(
+    assert "One bot has played: there is no other to compare it with." in says(
         page_of(tmp_path, [record("a", (3,)), record("a", (5,), index=1)])
     )
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from harness.output.tables import file_name
 from harness.plugins.registry import Registry
 from harness.report import publish
+from harness.report.published import profile, published
 from tests.output.support import NASTY, recorded
 from tests.ratings.simulate import record
 from tests.report.test_page import Reader
@@ -36,14 +37,9 @@ def test_publishing_again_adds_a_run_and_keeps_the_old_ones(tmp_path):
     assert (site / "runs/monday/index.html").read_bytes() == before
     assert {run["name"] for run in json.loads((site / "site.json").read_text())["runs"]} == {"monday", "tuesday"}
     assert {path.name for path in (site / "bots").glob("*.html")} == {"a.html", "b.html", "c.html", "index.html"}
-    b = json.loads((site / "bots/b.json").read_text())
-    assert [line["run"] for line in b["games"][0]["lines"]] == ["tuesday", "monday"]
-    assert {
-        other["bot"]: (other["met"], other["ahead"]) for other in b["games"][0]["best"] + b["games"][0]["worst"]
-    } == {
-        "a": (2, 0.5),
-        "c": (1, 0.0),
-    }
+    [b] = profile("b", published(site)).games
+    assert [line["run"] for line in b.lines] == ["tuesday", "monday"]
+    assert {other.bot: (other.met, other.ahead) for other in b.best + b.worst} == {"a": (2, 0.5), "c": (1, 0.0)}
 
 
 def test_the_same_run_is_updated_and_another_run_with_its_name_gets_its_own_folder(tmp_path):
@@ -55,6 +51,19 @@ def test_the_same_run_is_updated_and_another_run_with_its_name_gets_its_own_fold
     other.info = replace(other.info, started="2027-01-01T10:00:00")
     publish([other], Registry(), site)
     assert sorted(path.name for path in (site / "runs").iterdir() if path.is_dir()) == ["run", "run-2"]
+
+
+def test_many_bots_make_three_files_each_and_versions_share_a_line(tmp_path):
+    site = tmp_path / "site"
+    bots = [f"bot-{number}" for number in range(40)] + ["climber@9", "climber@10"]
+    publish([recorded(tmp_path / "run", matches(*(((bot, "bot-0"), (1, 2)) for bot in bots[1:])))], Registry(), site)
+    files = [path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()]
+    assert sum(path.startswith(("bots/", "badges/")) for path in files) == 3 * len(bots) + len(["bots/index.html"])
+    listed = reader(site / "bots/index.html")
+    lines = [one["data-bot"] for one in listed.all("li") if "data-bot" in one]
+    assert lines[0] == "bot-0"
+    assert {*lines} == {*bots} - {"climber@9"}
+    assert f"{file_name('climber@9')}.html" in [one["href"] for one in listed.all("a")]
 
 
 def test_every_link_leads_to_a_file_of_the_site(tmp_path):
@@ -82,8 +91,7 @@ def test_hostile_names_are_escaped_in_pages_and_file_names(tmp_path):
     for page in [site / "index.html", *(site / "bots").glob("*.html")]:
         assert not reader(page).all("img")
         assert all(script["src"].startswith(("assets/", "../assets/")) for script in reader(page).all("script"))
-    told = json.loads((site / "bots" / f"{file_name(NASTY[0])}.json").read_text())
-    assert told["bot"] == NASTY[0]
+    assert json.loads((site / "site.json").read_text())["bots"][NASTY[0]] == file_name(NASTY[0])
 
 
 def test_tables_are_published_as_json_and_csv_too(tmp_path):
@@ -98,7 +106,7 @@ def test_tables_are_published_as_json_and_csv_too(tmp_path):
 def test_the_published_form_of_a_bot_lists_its_latest_places(tmp_path):
     site = tmp_path / "site"
     publish([recorded(tmp_path / "run", matches(("ab", (1, 2)), ("ab", (3, 2)), ("ab", (3, 2))))], Registry(), site)
-    assert json.loads((site / "bots/a.json").read_text())["games"][0]["form"] == [[2, 2], [1, 2], [1, 2]]
+    assert profile("a", published(site)).games[0].form == [(2, 2), (1, 2), (1, 2)]
 
 
 def test_the_site_of_an_empty_run_says_that_no_match_was_played(tmp_path):

@@ -8,7 +8,7 @@ from statistics import quantiles
 
 from harness.ratings.counts import GameCounts
 from harness.ratings.leaderboard import leaderboard
-from harness.report.facts import MOST_STEPS, POINT_GROWTH, Curve, Histogram
+from harness.report.facts import MAX_STEPS, POINT_GROWTH, Curve, Histogram
 from tests.ratings.simulate import World, record, tournament
 
 
@@ -45,7 +45,7 @@ def test_a_histogram_of_many_values_has_approximate_quantiles():
     values = [int(rng.gauss(0, 20_000)) for _ in range(20_000)]
     for value in values:
         spread.add(value)
-    assert len(spread.counts) <= MOST_STEPS
+    assert len(spread.counts) <= MAX_STEPS
     exact = quantiles(values, n=20)
     for share, truth in ((0.05, exact[0]), (0.5, exact[9]), (0.95, exact[18])):
         assert abs(spread.quantiles((share,))[0] - truth) <= spread.width

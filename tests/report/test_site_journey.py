@@ -4,127 +4,38 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
-from tests.output.support import play
 from tests.report.browser import Browser, browser
-from tests.report.test_browser import FAILING
-from tests.support.cli import arena
+from tests.report.support import SERIOUS, SMALL_CONTROLS, SMALL_TEXTS
 
 PHONE, DESKTOP = 390, 1280
-BOTS = ("random", "outlaw", "diehard", "skittish", "miser", "debtor", "raider", "founder")
-PAGES = (
-    "index.html", "league.html", "runs/index.html", "bots/index.html", "bots/outlaw.html", "games/el-paso.html",
-    "runs/night/index.html", "runs/night/matches.html",
+SCREENS = pytest.mark.parametrize(
+    ("width", "dark"), list(product((DESKTOP, PHONE), (False, True))),
+    ids=["desktop, light", "desktop, dark", "phone, light", "phone, dark"],
 )  # fmt: skip
-SMALL_TEXTS = """
-const found = new Map();
-const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-while (walker.nextNode()) {
-  const node = walker.currentNode, box = node.parentElement;
-  if (!node.textContent.trim() || !box.checkVisibility({ visibilityProperty: true })) continue;
-  if (box.closest("title, desc, option, script, noscript")) continue;
-  const svg = box.closest("svg"), scale = svg ? Math.hypot(box.getScreenCTM().b, box.getScreenCTM().d) : 1;
-  const size = parseFloat(getComputedStyle(box).fontSize) * scale;
-  const kind = `${size.toFixed(1)} px in ${box.tagName} ${box.className.baseVal ?? box.className}`;
-  if (size < 10.99) found.set(kind, node.textContent.trim().slice(0, 40));
-}
-return [...found].map((pair) => pair.join(": "));
-"""
-SMALL_CONTROLS = """
-return [...document.querySelectorAll("a, button, select, input, summary")].filter((one) => one.checkVisibility())
-  .map((one) => [one, one.getBoundingClientRect()])
-  .filter(([one, own]) => own.height < 23.99 || (own.width < 23.99 && one.localName !== "a"))
-  .map(([one, own]) => `${one.outerHTML.slice(0, 90)}: ${own.width.toFixed(0)} x ${own.height.toFixed(1)}`);
-"""
-SERIOUS = """
-const done = arguments[arguments.length - 1];
-const shown = (node) => `${node.html.slice(0, 120)} ${node.any[0]?.message ?? ""}`;
-axe.run(document, { resultTypes: ["violations"] }).then((found) => done(found.violations
-  .filter((one) => ["serious", "critical"].includes(one.impact))
-  .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map(shown).join(" | ")}`)),
-  (error) => done([String(error)]));
-"""
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files and prints nothing."""
-
-    def log_message(self, *_args: object) -> None:
-        """Print nothing."""
+PAGES = (
+    "index.html", "league.html", "runs/index.html", "bots/index.html", "bots/outlaw.html", "bots/climber-2*.html",
+    "games/el-paso.html", "runs/night/index.html", "runs/night/matches.html",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+def visitor() -> Iterator[Browser]:
+    """A browser that has not seen the site."""
     with browser() as found:
         yield found
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Path:
-    """A site of a run of all games and of a league with two versions of a bot, in a folder of its server."""
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "failing.py").write_text(FAILING)
-    bots = [arg for bot in (*BOTS, folder / "failing.py") for arg in ("--bot", bot)]
-    play(folder / "results" / "night", "--deals", 1, "--players", 3, "--seed", 4, *bots)
-    league = folder / "autumn"
-    arena("league", "init", league, "--game", "el-paso", "--seed", 5)
-    arena("league", "add", "outlaw", "diehard", "random", "-L", league)
-    (folder / "climber.py").write_text(CLIMBER.format(taken=-1))
-    arena("league", "add", folder / "climber.py", "--author", "Ada", "-L", league)
-    arena("league", "run", "--matches", 12, "--workers", 0, "-q", "-L", league)
-    (folder / "climber.py").write_text(CLIMBER.format(taken=0))
-    arena("league", "add", folder / "climber.py", "--author", "Ada", "-L", league)
-    arena("league", "run", "--matches", 12, "--workers", 0, "-q", "-L", league)
-    root = folder / "www" / "some" / "place"
-    arena("league", "publish", "--to", root, "--replays", 2, "-L", league)
-    arena(
-        "publish", "night", "--results", folder / "results", "--to", root, "--replays", 12,
-        "--title", "Friday night", "--headline", "night", "--next", "every Friday",
-    )  # fmt: skip
-    return root
+def place_of(chromium: Browser) -> list[str]:
+    return chromium.texts("[data-part=place]")[0].split(" / ")
 
 
-CLIMBER = '''
-from harness import Bot
-class Climber(Bot):
-    """Takes the same place in every list."""
-    games = ("el-paso",)
-    def choose(self, view, actions):
-        return actions[{taken}]
-'''
-
-
-@pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site.parent.parent))
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/some/place/"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture(autouse=True)
-def _no_complaint_and_no_request_to_another_host(chromium: Browser, address: str) -> Iterator[None]:
-    chromium.complaints()
-    chromium.requests()
-    yield
-    assert chromium.complaints() == []
-    ours = (address, "file:", "data:", "blob:", "about:")
-    assert [url for url in chromium.requests() if not url.startswith(ours)] == []
-
-
-def place_of(chromium: Browser) -> str:
-    return str(chromium.texts("[data-part=place]")[0])
-
-
-@pytest.mark.parametrize(("width", "dark"), [(DESKTOP, False), (PHONE, True)], ids=["desktop, light", "phone, dark"])
-def test_a_visitor_finds_a_match_watches_it_to_the_end_and_shares_the_step(chromium, address, width, dark):
+@SCREENS
+def test_a_visitor_finds_a_match_watches_it_to_the_end_and_shares_the_step(chromium, visitor, address, width, dark):
     from selenium.webdriver.common.keys import Keys
 
     chromium.open(f"{address}index.html", width, dark)
@@ -147,60 +58,63 @@ def test_a_visitor_finds_a_match_watches_it_to_the_end_and_shares_the_step(chrom
     assert chromium.texts(".match-head + main .result ol") == []
     box = chromium.driver.find_element("id", "viewer")
     chromium.js("viewer.focus()")
-    steps = int(place_of(chromium).split("/")[1])
     for _ in range(3):
         box.send_keys(Keys.ARROW_RIGHT)
-    assert place_of(chromium).split("/")[0].strip() != "1"
-    box.send_keys(Keys.END)
-    assert place_of(chromium).split("/")[0].strip() == str(steps)
-    shared = chromium.js("return viewer.querySelector('[data-part=link]').href")
-    with browser() as fresh:
-        fresh.open(shared, width, dark)
-        assert place_of(fresh) == place_of(chromium)
-        assert fresh.js("const box = viewer.getBoundingClientRect(); return box.top < innerHeight && box.bottom > 0")
-        assert fresh.complaints() == []
+    step, last = place_of(chromium)
+    assert step == "4"
+    while step != last:
+        box.send_keys(Keys.PAGE_DOWN)
+        before, step = step, place_of(chromium)[0]
+        assert int(before) < int(step)
+    assert len(chromium.texts(".final li")) == 4
+    box.send_keys(Keys.PAGE_UP)
+    visitor.open("about:blank", width, dark)
+    visitor.open(chromium.js("return viewer.querySelector('[data-part=link]').href"), width, dark)
+    assert place_of(visitor) == place_of(chromium) != [last, last]
+    table = "return viewer.querySelector('[data-part=table]').textContent"
+    assert visitor.js(table) == chromium.js(table)
+    assert visitor.js("const box = viewer.getBoundingClientRect(); return box.top < innerHeight && box.bottom > 0")
+    assert visitor.complaints() == []
 
 
 def every_page(site: Path) -> list[str]:
+    """A page of each kind, with a replay of each game."""
+    found = [str(next(site.glob(page)).relative_to(site)) for page in PAGES]
     replays = {path.name.rsplit("-", 1)[0]: path for path in sorted((site / "runs/night/matches").glob("*.html"))}
-    return [*PAGES, *(str(path.relative_to(site)) for path in replays.values())]
+    return [*found, *(str(path.relative_to(site)) for path in replays.values())]
 
 
-def open_all(chromium: Browser, address: str, site: Path, width: int, dark: bool) -> Iterator[str]:
-    """Opens every kind of page."""
+@SCREENS
+def test_no_page_is_too_wide_too_small_or_an_obstacle(chromium, address, site, width, dark):
+    tools = os.environ.get("ARENA_NODE", "")
+    axe = Path(tools) / "node_modules/axe-core/axe.min.js"
+    wrong = {}
     for page in every_page(site):
         chromium.open(address + page, width, dark)
         if page.endswith("matches.html"):
             chromium.wait("return document.getElementById('list').dataset.ready !== undefined")
-        yield page
-
-
-@pytest.mark.parametrize("width", [PHONE, DESKTOP])
-def test_no_page_is_wider_than_the_screen(chromium, address, site, width):
-    wide = {}
-    for page in open_all(chromium, address, site, width, dark=False):
-        wide[page] = chromium.js("return document.documentElement.scrollWidth")
-    assert {page: found for page, found in wide.items() if found > width} == {}
-
-
-def test_on_a_phone_every_text_is_readable_and_every_control_can_be_hit(chromium, address, site):
-    small = {}
-    for page in open_all(chromium, address, site, PHONE, dark=False):
-        small[page] = chromium.js(SMALL_TEXTS) + chromium.js(SMALL_CONTROLS)
-    assert {page: found for page, found in small.items() if found} == {}
-
-
-@pytest.mark.parametrize(("width", "dark"), [(DESKTOP, False), (PHONE, True)], ids=["desktop, light", "phone, dark"])
-def test_no_page_has_a_serious_obstacle(chromium, address, site, width, dark):
-    tools = os.environ.get("ARENA_NODE", "")
+        wide = chromium.js("return document.documentElement.scrollWidth")
+        found = [f"it is {wide} px wide"] if wide > width else []
+        found += chromium.js(SMALL_TEXTS) + chromium.js(SMALL_CONTROLS) if width == PHONE else []
+        if tools:
+            chromium.js(axe.read_text(encoding="utf-8"))
+            found += chromium.driver.execute_async_script(SERIOUS)
+        wrong |= {page: found} if found else {}
+    assert wrong == {}
     if not tools:
-        pytest.skip("ARENA_NODE does not name a folder with the npm package axe-core (.ci/node)")
-    axe = Path(tools) / "node_modules/axe-core/axe.min.js"
-    obstacles = {}
-    for page in open_all(chromium, address, site, width, dark):
-        chromium.js(axe.read_text(encoding="utf-8"))
-        obstacles[page] = chromium.driver.execute_async_script(SERIOUS)
-    assert {page: found for page, found in obstacles.items() if found} == {}
+        pytest.skip("ARENA_NODE does not name a folder with the npm package axe-core (.ci/node); all else was checked")
+
+
+def test_a_fault_on_the_page_of_a_run_opens_its_decision(chromium, address, records):
+    chromium.open(f"{address}runs/night/index.html")
+    link = chromium.driver.find_element("css selector", ".fault a[href*='#decision=']")
+    match, decision = link.text, int(link.get_attribute("href").rpartition("=")[2])
+    link.click()
+    chromium.wait("return document.activeElement?.id === 'viewer' && viewer.dataset.open === arguments[0]", match)
+    assert decision in [fault.decision for fault in records[match].faults]
+    assert chromium.texts("[data-part=choice] h4")[0].startswith("Next, failing")
+    assert "stand-in takes at random" in chromium.texts("[data-part=choice] p")[0]
+    assert chromium.texts("[data-part=since]")[0].startswith("fault: exception")
 
 
 def test_a_result_is_guessed_before_it_is_shown(chromium, address):

@@ -4,61 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.plugins.registry import load
-from harness.report import PageParts, charts, write_report
-from harness.runs.setup import installed_games
-from tests.output.support import LONG, play, rename
-from tests.report.browser import browser
-
 GAMES = ("el-paso", "gnadenlos", "x-pasch")
-FAILING = """
-from harness import Bot
-class Failing(Bot):
-    "Notes what it sees, and fails at its ninth decision."
-    asked = 0
-    def choose(self, view, actions):
-        self.asked += 1
-        self.note(f"decision {self.asked}")
-        return actions[0] if self.asked < 9 else 1 / 0
-"""
 MIN_TEXT_PX, MIN_TARGET_PX = 11, 24
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def _nothing_to_complain(chromium):
-    yield
-    assert chromium.complaints() == []
-    assert {url.split(":")[0] for url in chromium.requests()} <= {"file", "blob"}
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("viewer")
-    (folder / "failing.py").write_text(FAILING)
-    bots = [
-        arg for bot in ("random", "diehard", "outlaw", "debtor", "miser", "founder", "raider") for arg in ("--bot", bot)
-    ]
-    made = play(folder / "run", "--deals", 1, "--players", 4, *bots, "--bot", folder / "failing.py")
-    return rename(made, {"random": LONG})
-
-
-@pytest.fixture(scope="module")
-def page(run):
-    games, _ = installed_games(run, load())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(charts, "charts", lambda _board, _facts: iter(()))  # they take most of the time of a page
-        return write_report(PageParts(run, games), run.folder / "report.html")
-
-
-@pytest.fixture(scope="module")
-def records(run):
-    return {record.id: record for record in run.records()}
 
 
 def first(chromium, game):

@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 from harness.core.plan import GamePlan, Plan
 from harness.output.tables import grid_text
-from harness.runs.setup import balance_tables
+from harness.runs.planning import balance_tables
 from tests.formats.support import plan, scheduled
 
 

@@ -16,12 +16,12 @@ from harness.core.rng import Chance
 from harness.executors.base import Executor, Played, Roster
 from harness.executors.serial import SerialExecutor
 from harness.output import progress
-from harness.runs import monitor
-from harness.runs.monitor import TimeEstimate, estimate_time
+from harness.runs import planning
+from harness.runs.planning import TimeEstimate, deals_for_matches, estimate_time
 from harness.runs.request import RunRequest
 from harness.runs.runner import Tournament
 from harness.runs.scheduler import ScheduleDiff, in_play_order, play_matches, simulated_record
-from harness.runs.setup import create_run, deals_for_matches, installed, prepare
+from harness.runs.setup import create_run, installed, prepare
 from tests.formats.support import game, of_games, plan, scheduled
 from tests.support.cli import arena
 
@@ -71,7 +71,7 @@ def test_records_do_not_depend_on_the_order_of_play(tmp_path):
     run = create_run(request, setup, "")
     with SerialExecutor(setup.roster) as executor:
         assert Tournament(run, setup).play(executor)
-        direct = [played.record for played in executor.run(map(monitor.Job, setup.schedule.matches()))]
+        direct = [played.record for played in executor.run(map(planning.Job, setup.schedule.matches()))]
     recorded = [record.without_timing() for record in run.records()]
     assert [record.index for record in recorded] != list(range(len(direct)))
     assert sorted(recorded, key=lambda record: record.index) == [record.without_timing() for record in direct]
@@ -175,24 +175,24 @@ def test_the_estimate_is_near_the_time_that_a_run_takes(form, slowest, workers, 
     asked = scheduled(plan(8, 4, name, deals=40, **({setting[0]: int(setting[1])} if setting else {})))
     costs = {bot: slowest / (1 + 3 * number) for number, bot in enumerate(asked.plan.games[0].entrants)}
     virtual = VirtualWorkers(costs, max(1, workers), clock)
-    monkeypatch.setattr(monitor, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(planning, "monotonic", lambda: clock[0])
     steps = []
     found = estimate_time(asked, virtual, workers, lambda: steps.append(1))
     assert len(steps) > 8
-    assert found.trial < monitor.MAX_TRIAL_S + 10 * slowest
+    assert found.trial < planning.MAX_TRIAL_S + 10 * slowest
     virtual, began = VirtualWorkers(costs, max(1, workers), clock), clock[0]
-    assert play_matches(asked.scheduler(), lambda specs: [one.record for one in virtual.run(map(monitor.Job, specs))])
+    assert play_matches(asked.scheduler(), lambda specs: [one.record for one in virtual.run(map(planning.Job, specs))])
     assert found.seconds(asked.counts()) == pytest.approx(clock[0] - began, rel=0.12)
 
 
 def test_bots_do_not_see_the_deals_of_the_run_in_trial_matches():
     asked = scheduled(plan(8, 4, deals=3))
-    [scheduler] = monitor._trial_schedulers(asked)
+    [scheduler] = planning._trial_schedulers(asked)
     trial = scheduler.next_matches()
     assert not {spec.seed for spec in trial} & {spec.seed for spec in asked.matches()}
     first = Counter(bot for spec in trial[:24] for bot in spec.seats)
     assert len(first) == 8
-    assert min(first.values()) >= monitor.MIN_TRIAL_SEATS
+    assert min(first.values()) >= planning.MIN_TRIAL_SEATS
 
 
 @pytest.fixture

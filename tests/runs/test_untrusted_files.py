@@ -62,7 +62,7 @@ def serve(folder):
     place = place_of(folder)
     if place is not None:
         live = LiveRun(place, REGISTRY)
-        live.look()
+        live.read_updates()
         live.matches(0)
 
 
@@ -294,3 +294,52 @@ def test_no_name_leads_out_of_a_folder(tmp_path, name):
             act(name)
         assert found.value.strerror
     assert (tmp_path / "x").read_bytes() == VICTIM
+
+
+def swapped(monkeypatch, place, replacement):
+    """Puts something else in the place of a file, right after its status was read and before it is opened."""
+    real = os.stat
+
+    def stat(name, *args, **options):
+        found = real(name, *args, **options)
+        if name == place.name and "dir_fd" in options:
+            monkeypatch.undo()
+            replacement.replace(place)
+        return found
+
+    monkeypatch.setattr(os, "stat", stat)
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "hard link"])
+def test_a_file_that_is_replaced_between_the_check_and_opening_it_is_not_written_to(tmp_path, monkeypatch, kind):
+    victim, run = tmp_path / "victim", tmp_path / "run"
+    run.mkdir()
+    victim.write_bytes(VICTIM)
+    (run / "games.jsonl").write_bytes(b"{}\n")
+    other = run / "other"
+    {"link": other.symlink_to, "pipe": lambda _: os.mkfifo(other), "hard link": other.hardlink_to}[kind](victim)
+    swapped(monkeypatch, run / "games.jsonl", other)
+    with pytest.raises(OSError, match=r"it is a link|not a regular file|another name|Too many levels|No such device"):
+        os.close(Folder(run).open_to_append("games.jsonl"))
+    assert victim.read_bytes() == VICTIM
+
+
+def test_a_folder_that_is_replaced_by_a_link_while_it_is_used_is_left(tmp_path, monkeypatch):
+    run, outside = tmp_path / "run", tmp_path / "outside"
+    (run / "logs").mkdir(parents=True)
+    outside.mkdir()
+    real = os.open
+
+    def opened(path, flags, *args, **options):
+        descriptor = real(path, flags, *args, **options)
+        if path == "logs":  # it is open: from now on its name leads elsewhere
+            (run / "logs").rename(run / "moved")
+            (run / "logs").symlink_to(outside)
+        return descriptor
+
+    monkeypatch.setattr(os, "open", opened)
+    Folder(run).write("logs/bot.log", b"text")
+    assert (run / "moved/bot.log").read_bytes() == b"text"
+    assert not any(outside.iterdir())
+    with pytest.raises(OSError, match="it is a link"):
+        Folder(run).write("logs/bot.log", b"text")

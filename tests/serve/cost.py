@@ -31,7 +31,7 @@ def seconds(work) -> float:
 
 def read_all(live: LiveRun) -> None:
     while not live.caught_up:
-        live.look()
+        live.read_updates()
 
 
 def measure(records: int, folder: Path) -> dict[str, str]:
@@ -41,16 +41,16 @@ def measure(records: int, folder: Path) -> dict[str, str]:
     growing.add(*range(first))
     live = followed(growing.folder)
     told = {"first reading": f"{seconds(lambda: read_all(live)):.2f} s"}
-    told["a look, nothing new"] = f"{1000 * seconds(lambda: [live.look() for _ in range(100)]) / 100:.2f} ms"
+    told["a look, nothing new"] = f"{1000 * seconds(lambda: [live.read_updates() for _ in range(100)]) / 100:.2f} ms"
     live._standings_due = float("inf")
     growing.add(*range(first, first + 10))
-    told["ten new matches"] = f"{1000 * seconds(live.look):.2f} ms"
+    told["ten new matches"] = f"{1000 * seconds(live.read_updates):.2f} ms"
     live._standings_due = 0.0
     growing.add(first + 10)
-    told["standings anew"] = f"{seconds(live.look):.2f} s"
+    told["standings anew"] = f"{seconds(live.read_updates):.2f} s"
     live._standings_due = 0.0
     growing.add(*range(first + 20, first + 60))
-    told["standings, 40 out of order"] = f"{seconds(live.look):.2f} s"
+    told["standings, 40 out of order"] = f"{seconds(live.read_updates):.2f} s"
     return told
 
 

@@ -138,7 +138,7 @@ def look(live: LiveRun) -> dict[str, Any]:
     news: dict[str, bytes] = {}
     while True:
         live._standings_due = 0.0
-        news |= live.look()
+        news |= live.read_updates()
         if live.caught_up:
             return {kind: json.loads(line) for kind, line in news.items()}
 

@@ -190,7 +190,7 @@ def test_standings_of_a_long_file_are_sent_only_after_all_chunks_are_read(growin
     live = followed(growing.folder)
     looks = 0
     while not live.caught_up:
-        news = live.look()
+        news = live.read_updates()
         looks += 1
         assert live.caught_up or set(news) == {"progress"}
         assert live.caught_up or json.loads(news["progress"])["state"] == "reading"
@@ -210,7 +210,7 @@ def test_a_rewritten_run_json_is_read_again(growing, monkeypatch):
     assert "the others" in told["standings"]["html"]
     monkeypatch.setattr(live_run, "MAX_READ_BYTES", 5_000)  # all is read again, in pieces, and nobody is told of them
     edit_info(growing.folder, lambda raw: raw | {"plan": raw["plan"] | {"deals": 5}})
-    assert live.look() == {}
+    assert live.read_updates() == {}
     told = look(live)
     assert told["progress"]["total"] == len(growing) // 2 * 5
     assert told["progress"]["matches"] == 20

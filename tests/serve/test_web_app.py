@@ -40,7 +40,7 @@ def page(growing):
         yield found
 
 
-def told(page, path):
+def content_of(page, path):
     return page.first_events(path) if path.endswith("/events") else page.get(path).body
 
 
@@ -77,13 +77,13 @@ def test_no_seed_no_source_and_no_path_is_ever_sent(page, growing, played, tmp_p
     secrets |= {f"{int(secret):x}" for secret in secrets if secret.isdecimal()}
     assert len(secrets) > 20
     paths = [*ASKED, *(f"/api/match/{record.id}" for record in records[::4])]  # some of each game, and of two deals
-    sent = {path: told(page, path) for path in paths}
+    sent = {path: content_of(page, path) for path in paths}
     assert b"ZeroDivisionError at failing.py:" in sent["/events"]  # faults are told, without what the bot said
     assert sum(b'"scene":{' in body for body in sent.values()) > 5
     growing.add(*range(40, len(growing)))
     growing.finish()  # nor when it is over
     wait_for(lambda: page.get("/api/progress").data["state"] == "finished", "the end of the run")
-    sent |= {f"{path} again": told(page, path) for path in (*paths[: len(ASKED)], *paths[-6:])}
+    sent |= {f"{path} again": content_of(page, path) for path in (*paths[: len(ASKED)], *paths[-6:])}
     for path, body in sent.items():
         assert not [secret for secret in secrets if secret.encode() in body], path
 

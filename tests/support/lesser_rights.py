@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.isolation import seccomp
+from harness.isolation import kernel, seccomp
 from harness.isolation.seccomp import Instruction
 
 SOMEBODY = 54321
@@ -43,7 +43,7 @@ def main() -> None:
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     os.environ["HOME"] = cwd
-    seccomp.no_new_privileges()
+    kernel.no_new_privileges()
     steps = [Instruction(0x20, 0)]
     for number in refused:
         steps += [Instruction(0x15, number, 0, 1), seccomp.return_error(1)]
@@ -51,7 +51,7 @@ def main() -> None:
         option = [Instruction(0x20, _OPTION_AT), Instruction(0x15, SECCOMP, 0, 1), seccomp.return_error(22)]
         steps += [Instruction(0x15, PRCTL[os.uname().machine], 0, len(option)), *option]
     if refused or not filters:
-        seccomp.install_program([*steps, Instruction(0x06, 0x7FFF_0000)])
+        kernel.install_program([*steps, Instruction(0x06, 0x7FFF_0000)])
     os.execv(command[0], command)  # noqa: S606 - that is the purpose
 
 
@@ -65,15 +65,15 @@ def _show_python() -> None:
             hidden.setdefault(private[0], []).append(place)
     if not hidden:
         return
-    seccomp.unshare(seccomp.CLONE_NEWNS)
-    seccomp.mount(None, "/", None, seccomp.MS_REC | seccomp.MS_PRIVATE)
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     for folder, inside in hidden.items():
         aside = {place: tempfile.mkdtemp() for place in inside}
         for place, other in aside.items():
-            seccomp.mount(str(place), other, None, seccomp.MS_BIND | seccomp.MS_REC)
-        seccomp.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")
+            kernel.mount(str(place), other, None, kernel.MS_BIND | kernel.MS_REC)
+        kernel.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")
         for place, other in aside.items():
             place.mkdir(parents=True, exist_ok=True)
-            seccomp.mount(other, str(place), None, seccomp.MS_BIND | seccomp.MS_REC)
-            seccomp.unmount(other)
+            kernel.mount(other, str(place), None, kernel.MS_BIND | kernel.MS_REC)
+            kernel.unmount(other)
             Path(other).rmdir()

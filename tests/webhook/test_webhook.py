@@ -42,15 +42,15 @@ def post(address, *, events=EVENT_NAMES, matches=1, **how):
     return listeners.close()
 
 
-def told(server):
+def received(server):
     return [json.loads(delivery.body) for delivery in server.deliveries]
 
 
 def test_every_event_is_sent_as_a_separate_message():
     with hook_server() as server:
         assert post(server.address) == []
-    started, match, fault, finished, league = told(server)
-    assert [one["event"] for one in told(server)] == [
+    started, match, fault, finished, league = received(server)
+    assert [one["event"] for one in received(server)] == [
         "run-started", "match-finished", "fault", "run-finished", "league-changed",
     ]  # fmt: skip
     assert started["run"] == {
@@ -64,7 +64,7 @@ def test_every_event_is_sent_as_a_separate_message():
     }  # fmt: skip
     assert finished["run"] == started["run"]
     assert (league["league"]["name"], league["change"]["what"], league["change"]["bot"]) == ("weekly", "banned", "b@2")
-    assert len({one["id"] for one in told(server)}) == 5
+    assert len({one["id"] for one in received(server)}) == 5
     headers = server.deliveries[0].headers
     assert (headers["Content-Type"], headers["X-Arena-Event"]) == ("application/json", "run-started")
     assert "X-Arena-Signature" not in headers
@@ -73,7 +73,7 @@ def test_every_event_is_sent_as_a_separate_message():
 def test_matches_are_posted_only_if_requested():
     with hook_server() as server:
         post(server.address, events=DEFAULT_EVENTS)
-    assert "match-finished" not in [one["event"] for one in told(server)]
+    assert "match-finished" not in [one["event"] for one in received(server)]
 
 
 def test_messages_contain_no_seed_and_no_folder():
@@ -96,7 +96,7 @@ def test_a_secret_signs_every_message():
 def test_a_temporary_failure_is_retried_with_the_same_message_id(first):
     with hook_server(first, first, 200) as server:
         assert post(server.address, waits=(0, 0)) == []
-    ids = [one["id"] for one in told(server)]
+    ids = [one["id"] for one in received(server)]
     assert ids[0] == ids[1] == ids[2]
     assert len(set(ids)) == 5
 
@@ -117,7 +117,7 @@ def test_after_a_failed_message_the_next_ones_are_not_retried_until_one_succeeds
     with hook_server(500, 500, 500, 500, 200, 500, 200) as server:
         [problem] = post(server.address, waits=(0, 0))
     assert "2 of 5 messages" in problem
-    ids = [one["id"] for one in told(server)]
+    ids = [one["id"] for one in received(server)]
     assert [ids.count(one) for one in dict.fromkeys(ids)] == [3, 1, 1, 2, 1]
 
 
@@ -159,7 +159,7 @@ def test_the_command_line_posts_if_the_environment_variable_is_set(monkeypatch):
             "--name", "night",
         )  # fmt: skip
     assert "webhook" not in said.stderr.lower()
-    started, finished = told(server)
+    started, finished = received(server)
     assert (started["event"], started["run"]["matches"], started["run"]["planned"]) == ("run-started", 0, 2)
     assert (finished["event"], finished["run"]["matches"], bool(finished["run"]["finished"])) == (
         "run-finished",
@@ -200,7 +200,7 @@ def test_the_end_of_a_run_says_which_bot_won_with_the_table(monkeypatch):
         monkeypatch.setenv("ARENA_WEBHOOK", server.address)
         options = ("--game", "el-paso", "--bot", "random", "--bot", "outlaw", "--players", 2, "--workers", 0)
         arena("tournament", *options, "--format", "knockout", "--name", "cup", "--deals", 3, "--quiet")
-    started, *_, finished = told(server)
+    started, *_, finished = received(server)
     assert started["text"] == "cup: 2 bots play el-paso, 6 matches."
     assert finished["text"] == finished["content"]
     first, winner, *table = finished["text"].splitlines()
@@ -219,7 +219,7 @@ def test_a_league_is_named_and_says_which_bot_leads(monkeypatch):
     with hook_server() as server:
         monkeypatch.setenv("ARENA_WEBHOOK", server.address)
         arena("league", "run", "--matches", 30, "--workers", 0, "--quiet", "-L", "autumn")
-    started, finished = (one for one in told(server) if one["event"].startswith("run-"))
+    started, finished = (one for one in received(server) if one["event"].startswith("run-"))
     assert started["run"]["name"] == finished["run"]["name"] == "autumn, era 1"
     first, leads, *_ = finished["text"].splitlines()
     assert first == "autumn, era 1: stopped, 30 matches played so far."
@@ -233,7 +233,7 @@ def test_bots_that_join_at_once_are_one_message(monkeypatch):
         monkeypatch.setenv("ARENA_WEBHOOK", server.address)
         arena("league", "add", *bots, "-L", "autumn")
         arena("league", "add", "outlaw", "-L", "autumn")
-    at_once, single = told(server)
+    at_once, single = received(server)
     assert at_once["text"].startswith("autumn: 10 bots joined: b0@")
     assert at_once["text"].endswith(" and 2 more.")
     assert len(at_once["change"]["together"]) == 10
@@ -249,7 +249,7 @@ def test_texts_say_how_many_matches_are_played_and_which_era_begins():
         listeners.run_finished(replace(RUN, matches=1, planned=None, tables=(table,)))
         listeners.league_changed(LeagueStatus(name="weekly", folder="weekly", era=2), LeagueChange(what="era"))
         listeners.close()
-    begun, continued, stopped, era = (one["text"] for one in told(server))
+    begun, continued, stopped, era = (one["text"] for one in received(server))
     assert begun == "night: 2 bots play sim, 8 matches."
     assert continued == "night: continues, 3 of 8 matches played so far."
     assert stopped.splitlines()[0] == "night: stopped, 1 match played so far."
@@ -260,8 +260,8 @@ def test_texts_say_how_many_matches_are_played_and_which_era_begins():
 def test_faults_of_one_bot_are_grouped():
     with hook_server() as server:
         assert post(server.address, events=("fault",), matches=29) == []
-    assert [one["fault"]["count"] for one in told(server)] == [1, 10]
-    first, tenth = (one["text"] for one in told(server))
+    assert [one["fault"]["count"] for one in received(server)] == [1, 10]
+    first, tenth = (one["text"] for one in received(server))
     assert first == "night: b failed in sim-1.1.0 (exception): ValueError: oops"
     assert tenth == "night: b has failed 10 times, last in sim-1.1.0 (exception): ValueError: oops"
 
@@ -273,7 +273,7 @@ def test_hostile_names_are_harmless_in_a_chat():
         listeners = Listeners([ListenerPlugin("webhook", Webhook(server.address))])
         listeners.run_finished(replace(RUN, name="x\n```\n@here", finished="now", tables=(table,)))
         listeners.close()
-    [message] = told(server)
+    [message] = received(server)
     text = message["text"]
     assert message["allowed_mentions"] == {"parse": []}
     assert not re.search(r"@\w|[<>\x1b\u202e]|://", text)

@@ -123,7 +123,7 @@ const narrowTable = (scene, wide) => {
   return picture(wide, top + high + 5 + rest.length * LINE + 2, scene.label, rect(6, 6, wide - 12, 88, { rx: 8, class: "row" }),
     piece("round", "", text(14, 26, `round ${view.round}`, { class: "big" })), text(wide - 14, 26, `to ${figures.target} euro`, { class: "soft end" }),
     view.turn >= 0 && [badge(110, 21, view.turn), text(125, 25, view.phase === "dice" ? `dice, from: ${view.stage}` : view.phase)],
-    diceOf(view, 14, 42, 44), view.second_chance >= 0 && text(176, 54, "second chance:", { class: "soft" }), view.second_chance >= 0 && text(176, 70, short(scene.names[view.second_chance], 12)), pileOf(view, wide - 70, 42, 32, 44),
+    diceOf(view, 14, 42, 44), view.second_chance >= 0 && text(Math.min(176, wide - 158), 54, "second chance:", { class: "soft" }), view.second_chance >= 0 && text(Math.min(176, wide - 158), 70, short(scene.names[view.second_chance], 12)), pileOf(view, wide - 70, 42, 32, 44),
     order.length ? order.map(([number, place], k) => narrowCompany(scene, number, place, 6 + (k % most) * across, 100 + Math.floor(k / most) * (NARROW_HIGH + 4), across - 4)) : text(wide / 2, 140, "no company founded yet", { class: "middle soft" }),
     own, rest.map((seat, k) => line(scene, seat, top + high + 5 + k * LINE, wide)));
 };

@@ -144,7 +144,7 @@ def _list_functions(game: Any) -> list[FunctionType]:
     return own
 
 
-def _watch(match: Recording, codes: set[CodeType], tell: Callable[..., object], outermost: bool = False) -> None:
+def _watch(match: Recording, codes: set[CodeType], report: Callable[..., object], outermost: bool = False) -> None:
     """Play the match again and return what these functions gave, or only those that no other of them called."""
     depth = 0
 
@@ -156,7 +156,7 @@ def _watch(match: Recording, codes: set[CodeType], tell: Callable[..., object], 
             elif event == "return":
                 depth -= 1
                 if not (outermost and depth):
-                    tell(frame.f_code, value)
+                    report(frame.f_code, value)
 
     sys.setprofile(spy)
     try:

@@ -39,6 +39,7 @@
   const watchable = new Map(stored.map((one) => [one.id, one]));
 
   const chosen = () => Object.fromEntries(new FormData(form));
+  const games = () => index.games.filter((game) => !form.elements.game.value || game.name === form.elements.game.value);
   const fits = (one, wanted, typical) => {
     const share = margin(one.scores), last = Math.max(...one.ranks);
     const own = one.seats.flatMap((bot, seat) => (bot === wanted.bot ? [one.ranks[seat]] : []));
@@ -55,7 +56,8 @@
     const replay = watchable.get(one.id), texts = replay ? replay.texts : one.scores.map(String);
     const order = one.seats.map((_, seat) => seat).sort((a, b) => one.ranks[a] - one.ranks[b] || a - b);
     const named = (bot) => element("span", { className: "bot-name" }, arena.face(bot), element("bdi", { textContent: short(bot), title: bot }));
-    const tags = element("p", { className: "tags" }, `${words(margin(one.scores))} · ${one.length} decisions`, one.failed.length ? " · a bot failed" : "", ` · ${one.id}`);
+    const title = index.games.length > 1 ? [element("b", { textContent: index.games.find((game) => game.name === one.game)?.title ?? one.game }), " · "] : [];
+    const tags = element("p", { className: "tags" }, ...title, `${words(margin(one.scores))} · ${one.length} decisions`, one.failed.length ? " · a bot failed" : "", ` · ${one.id}`);
     const result = element("details", { className: "result", open }, element("summary", { textContent: "Result" }),
       element("ol", {}, ...order.map((seat) => element("li", { value: one.ranks[seat] }, named(one.seats[seat]), " ", element("b", { textContent: texts[seat] })))));
     if (!replay) result.append(element("p", { className: "soft" }, "No replay is stored here. In the run's folder: "), element("pre", { textContent: `arena replay ${index.run} ${one.id}` }));
@@ -72,9 +74,14 @@
 
   const all = async function* (wanted, games) {
     const whole = wanted.which === "all" && !disk;
-    for (const game of games) {
-      if (!whole) yield stored.filter((one) => one.game === game.name);
-      else for (let number = game.chunks.length - 1; number >= 0; number -= 1) yield [...(await matchesOf(game, number))].reverse();
+    // The newest of each game in turn: the files of different games do not say which match was before which.
+    for (let back = 1; back <= (whole ? Math.max(...games.map((game) => game.chunks.length)) : 1); back += 1) {
+      const rows = await Promise.all(games.map(async (game) => {
+        if (!whole) return stored.filter((one) => one.game === game.name);
+        return back <= game.chunks.length ? [...(await matchesOf(game, game.chunks.length - back))].reverse() : [];
+      }));
+      const longest = Math.max(...rows.map((row) => row.length));
+      yield Array.from({ length: longest }, (_, place) => rows.flatMap((row) => row.slice(place, place + 1))).flat();
     }
   };
   const show = () => {
@@ -83,7 +90,9 @@
   };
   const say = (done, searched) => {
     const bots = chosen().bot && !index.bots.includes(chosen().bot) ? " There is no bot of that name." : "";
-    count.textContent = found.length || done ? `${found.length.toLocaleString("en")} found${done ? " in" : "; searched the newest"} ${searched.toLocaleString("en")} matches.${bots}` : "Searching…";
+    const number = (value) => value.toLocaleString("en"), total = games().reduce((sum, game) => sum + game.matches, 0);
+    if (done) count.textContent = found.length === searched ? `${number(searched)} matches` : `${number(found.length)} of ${number(searched)} matches.${bots}`;
+    else count.textContent = found.length === searched && searched ? `${number(total)} matches` : `${number(found.length)} found among the newest ${number(searched)} of ${number(total)} matches …`;
     more.hidden = done && shown >= found.length;
   };
   const advance = async (mine, target) => {
@@ -94,8 +103,11 @@
         if (done) source.done = true;
         else {
           source.searched += value.length;
-          const lengths = value.map((one) => one.length).sort((a, b) => a - b);
-          found.push(...value.filter((one) => fits(one, source.wanted, lengths[lengths.length >> 1])));
+          const typical = Object.fromEntries(games().map(({ name }) => {
+            const lengths = value.filter((one) => one.game === name).map((one) => one.length).sort((a, b) => a - b);
+            return [name, lengths[lengths.length >> 1]];
+          }));
+          found.push(...value.filter((one) => fits(one, source.wanted, typical[one.game])));
         }
         if (source.sort) found.sort(source.sort);
         say(source.done, source.searched);
@@ -109,11 +121,11 @@
   };
   const start = () => {
     search += 1;
-    const wanted = chosen(), games = index.games.filter((game) => !wanted.game || game.name === wanted.game);
+    const wanted = chosen();
     list.replaceChildren();
     delete list.dataset.ready;
     [shown, found] = [0, []];
-    source = { chunks: all(wanted, games), wanted, done: false, searched: 0, sort: order[wanted.order] };
+    source = { chunks: all(wanted, games()), wanted, done: false, searched: 0, sort: order[wanted.order] };
     // A sorted list needs all chunks; one in the order of the schedule needs those that fill the page.
     advance(search, source.sort ? Infinity : PAGE);
     const kept = Object.entries(wanted).filter(([name, value]) => value && value !== form.elements[name].options?.[0]?.value);

@@ -47,8 +47,9 @@
   for (const field of document.querySelectorAll("input[data-filter]")) {
     field.addEventListener("input", () => {
       const wanted = field.value.trim().toLowerCase();
+      for (const lines of document.querySelectorAll(".folded")) lines.classList.toggle("searched", wanted !== "");
       for (const row of document.querySelectorAll("[data-bot]")) row.hidden = !row.dataset.bot.toLowerCase().includes(wanted);
-      const left = document.querySelectorAll("table.sortable [data-bot]:not([hidden])").length;
+      const left = document.querySelectorAll("[data-lines] [data-bot]:not([hidden])").length;
       document.getElementById("filter-note").textContent = wanted && !left ? "No bot has that in its name." : "";
     });
   }
@@ -66,15 +67,15 @@
     table.closest(".wide").after(button);
   }
 
-  // A long table starts with its first rows.
-  const ROWS = 25;
-  for (const table of document.querySelectorAll("table.sortable")) {
-    const hidden = table.tBodies[0].rows.length - ROWS;
+  // A long table or list starts with its first lines.
+  const LINES = 25;
+  for (const lines of document.querySelectorAll("[data-lines]")) {
+    const hidden = lines.children.length - LINES;
     if (hidden <= 5) continue;
-    table.classList.add("folded");
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "unfold screen-only", textContent: `All ${hidden + ROWS} bots` });
-    button.addEventListener("click", () => { table.classList.remove("folded"); button.remove(); });
-    table.closest(".wide").after(button);
+    lines.classList.add("folded");
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "unfold screen-only", textContent: `All ${hidden + LINES} ${lines.dataset.lines}` });
+    button.addEventListener("click", () => { lines.classList.remove("folded"); button.remove(); });
+    (lines.closest(".wide") ?? lines).after(button);
   }
 
   // Who won? The result of a match appears after a guess, or on a second tap.

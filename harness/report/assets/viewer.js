@@ -98,8 +98,8 @@
     // A score that is shown in words of the game alone, as one number for two things, is left to the table.
     const plain = match.end.results.every((words, seat) => words.startsWith(match.end.scores[seat].toLocaleString("en")));
     part("players").replaceChildren(...match.names.map((name, seat) => {
-      const figure = match.expected && !last ? `${Math.round(100 * match.expected[at][seat])}%` : "";
-      const button = element("button", { type: "button", title: figure ? `${name}: its score, and the share of the others that it can expect to finish ahead of` : name },
+      const figure = last ? `${match.end.ranks[seat]}.` : match.expected ? `${Math.round(100 * match.expected[at][seat])}%` : "";
+      const button = element("button", { type: "button", title: last ? `${name}: its place` : figure ? `${name}: its score, and the share of the others that it can expect to finish ahead of` : name },
         element("i", { textContent: seat }), element("bdi", { textContent: arena.short(name, 22) }), " ", element("b", { textContent: plain ? match.scores[at][seat] : "" }), figure);
       button.firstChild.style.background = colour(seat);
       button.setAttribute("aria-pressed", chosen === String(seat));
@@ -166,7 +166,7 @@
     const chapters = stops.filter((stop) => stop.kind === "chapter").map((stop) => {
       const left = x(stop.step), words = stop.text, room = left >= free && left + words.length * 6.4 < wide;
       if (room) free = left + words.length * 6.4 + 8;
-      return svg("g", {}, path(`M${left} 0V${high}`, { class: "chapter" }), room && text(left + 3, 10, words), hint(words));
+      return svg("g", {}, path(`M${left} ${room ? 0 : top}V${high}`, { class: "chapter" }), room && text(left + 3, 10, words), hint(words));
     });
     const lines = match.names.map((_, seat) => path(values.slice(0, known + 1).map((one, step) => `${step ? "L" : "M"}${x(step).toFixed(1)} ${y(one[seat]).toFixed(1)}`).join(""),
       { stroke: colour(seat), class: "line" }));

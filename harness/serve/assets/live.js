@@ -26,7 +26,7 @@
     document.title = `${visible(told.run)} · arena`;
     const notes = [...told.notes];
     const goesOn = told.format === "league" ? "arena league run" : "arena tournament --resume";
-    if (state === "stopped") notes.push(`Nobody is playing this now: '${goesOn}' goes on with it.`);
+    if (state === "stopped") notes.push(`This is not being played now: '${goesOn}' continues it.`);
     by("notes").replaceChildren(...notes.map((words) => element("p", { className: "warn", textContent: visible(words) })));
     if (!told.games) return;
     by("about").textContent = visible([told.games.join(", "), told.format, plural(told.bots, "bot"), told.started.replace("T", " ").slice(0, 16)].join(" · "));

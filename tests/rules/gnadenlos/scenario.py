@@ -47,7 +47,7 @@ def table(
     """A new game with parts of it replaced; replaced hands, crews and markets are known to all unless it is said."""
     chance = luck if isinstance(luck, Chance) else RiggedChance(luck or {})
     state = game.new(players, chance, [])
-    told(state).clear()
+    logged(state).clear()
     # A new game is already at its first choice: take that back.
     state.number, state.undertaker, state.event, state.queue = 1, 0, None, ()
     state.event_pile, state.events_seen = game.event_cards, ()
@@ -154,7 +154,7 @@ def texts(state: GnadenlosState) -> list[str]:
     return [str(action) for action in state.legal]
 
 
-def told(state: GnadenlosState, kind: str | None = None) -> list[Any]:
-    """The log, or what was told of one kind."""
+def logged(state: GnadenlosState, kind: str | None = None) -> list[Any]:
+    """The log, or the entries of one kind."""
     assert state.log is not None
     return state.log if kind is None else [event.data for event in state.log if event.kind == kind]

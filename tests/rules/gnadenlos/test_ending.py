@@ -21,11 +21,11 @@ from tests.rules.gnadenlos.scenario import (
     carry_out,
     dice,
     full,
+    logged,
     pass_all,
     ranked,
     table,
     texts,
-    told,
 )
 
 LOSE = FIGURES.payday.vultures_to_lose
@@ -49,7 +49,7 @@ def reached_goal(market=(), *columns, **parts):
 def test_gn36_a_third_vulture_ends_the_game_after_the_ious_went_back():
     state = third_vulture()
     assert state.cause == "vultures"
-    kinds = [event.kind for event in told(state)]
+    kinds = [event.kind for event in logged(state)]
     assert kinds.index("returned") < kinds.index("lost") < kinds.index("ending")
     assert len(state.market) == 23
     pass_all(state)
@@ -79,29 +79,29 @@ def test_gn36_a_hat_that_passes_the_goal_stops_there_and_ends_the_game():
 def test_gn36_the_rest_of_the_turn_is_dropped():
     state = reached_goal()
     assert (state.phase, state.offers) == ("last fame", ())
-    assert not told(state, "offers")
+    assert not logged(state, "offers")
 
 
 def test_gn37_there_is_one_last_payday_even_if_the_market_is_not_full():
     state = reached_goal([Iou(2, 1), Iou(3, 2)], 1, 2, 1)
-    assert told(state, "payday") == [{"last": True}]
+    assert logged(state, "payday") == [{"last": True}]
     assert state.gold == (8, 7, 6, 9)
     assert state.market == ()
 
 
 def test_gn37_there_is_only_one_last_payday_even_if_the_market_stays_full():
     state = reached_goal(full() + full(), 1)
-    assert len(told(state, "payday")) == 1
+    assert len(logged(state, "payday")) == 1
     assert len(state.market) >= len(full())
 
 
 def test_gn37_the_first_roll_ends_the_last_payday_if_the_market_is_empty():
     state = reached_goal((), 4)
-    assert told(state, "die") == [{"column": 4, "place": None, "iou": None}]
+    assert logged(state, "die") == [{"column": 4, "place": None, "iou": None}]
 
 
 def test_gn37_no_last_payday_after_a_third_vulture():
-    assert told(third_vulture(), "payday") == [{"last": False}]
+    assert logged(third_vulture(), "payday") == [{"last": False}]
 
 
 def test_gn37_the_third_vulture_in_the_last_payday_loses_too():
@@ -171,5 +171,5 @@ def test_gn40_after_400_turns_the_game_is_stopped_and_scored_as_it_stands(number
     buy(state, 0)
     assert state.ending == ending
     if ending:
-        assert not told(state, "payday")
+        assert not logged(state, "payday")
         assert (state.phase, state.legal, state.scores()) == ("over", (), (6000, 6005, 6005))

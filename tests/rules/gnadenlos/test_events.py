@@ -21,10 +21,10 @@ from tests.rules.gnadenlos.scenario import (
     full,
     ious,
     leave_it,
+    logged,
     ranked,
     steal,
     texts,
-    told,
     turned_up,
 )
 
@@ -45,7 +45,7 @@ def new_pile(first):
 def test_gn10_with_one_owner_of_adventurers_no_card_is_turned():
     state = at_event(RUSH, [GAME.adventurers[0], None, None])
     assert state.phase == "fame"
-    assert told(state, "no event") == [{}]
+    assert logged(state, "no event") == [{}]
     assert len(state.event_pile) == len(GAME.event_cards)
     assert state.crews[0] == (GAME.adventurers[0],)
 
@@ -60,7 +60,7 @@ def test_gn11_the_seventh_card_is_replaced_by_the_first_card_of_a_new_pile():
     assert state.event == CHEAT
     assert state.events_seen == (CHEAT,)
     assert sorted([*state.event_pile, CHEAT]) == sorted(GAME.event_cards)
-    assert [told["carried_out"] for told in told(state, "event")] == [False, True]
+    assert [one["carried_out"] for one in logged(state, "event")] == [False, True]
     assert state.undertaker == 0
 
 
@@ -81,7 +81,7 @@ def test_gn11_the_seventh_step_at_the_seventh_card_ends_the_game_at_once():
     )  # fmt: skip
     assert (state.cause, state.phase, state.undertaker) == ("undertaker", "last fame", LAST_STEP)
     assert len(state.events_seen) == len(GAME.event_cards)
-    assert not told(state, "events shuffled")
+    assert not logged(state, "events shuffled")
 
 
 def test_gn11_gn12_the_seventh_step_at_the_new_first_card_ends_the_game():
@@ -120,10 +120,10 @@ def test_gn13_all_lay_face_down_and_turn_up_together():
     assert state.view(1).laid == (True, False, False)
     assert state.view(1).crews[0] == (None, None)
     state.apply(GAME.table.lay[other])
-    assert not told(state, "shown")
+    assert not logged(state, "shown")
     state.unseen_adventurers = GAME.adventurers
     state.apply(GAME.table.lay[worst])
-    assert told(state, "shown") == [{"laid": [[0, list(best)], [1, list(other)], [2, list(worst)]]}]
+    assert logged(state, "shown") == [{"laid": [[0, list(best)], [1, list(other)], [2, list(worst)]]}]
 
 
 def test_gn13_players_lay_from_the_start_player_on_and_only_with_an_adventurer():
@@ -137,13 +137,13 @@ def test_gn14_only_the_skill_of_the_event_counts(card):
     laid = ranked(card.kind, 1, 0, 2)
     state = carry_out(card, laid, market=ious(0, 1, 1, 1), fame=(START,) * 3)
     assert state.crews[1] == ()
-    assert [data["seat"] for data in told(state, "discarded") if data["why"] == "best"] == [1]
+    assert [data["seat"] for data in logged(state, "discarded") if data["why"] == "best"] == [1]
 
 
 def test_gn15_all_equal_values_nothing_happens_but_the_undertakers_step_stands():
     laid = ranked("high noon", 1, 1, 1)
     state = carry_out(NOON, laid, market=ious(0, 1, 1, 1))
-    assert told(state, "all equal") == [{}]
+    assert logged(state, "all equal") == [{}]
     assert state.crews == tuple((card,) for card in laid)
     assert (state.undertaker, len(state.market), state.phase) == (1, 3, "fame")
     assert state.discard == ()
@@ -181,20 +181,20 @@ def test_gn17_a_thief_may_leave_the_market_alone():
     hands, market = (ious(0, 1), ious(1, 1), ious(2, 1)), ious(1, 2, 2, 3, 4)
     state = turned_up(NOON, laid, market=market, hands=hands)
     leave_it(state)
-    assert told(state, "theft") == [{"seat": 1, "steals": False}]
+    assert logged(state, "theft") == [{"seat": 1, "steals": False}]
     assert (state.hands, state.market, state.phase) == (hands, market, "fame")
-    assert not told(state, "stolen")
-    assert not told(state, "market closed up")
+    assert not logged(state, "stolen")
+    assert not logged(state, "market closed up")
 
 
 def test_gn17_gn19_gn21_adventurers_are_discarded_whether_or_not_the_thief_steals():
     laid = ranked("high noon", 2, 0, 1)
     for answer in (steal, leave_it):
         state = turned_up(NOON, laid, market=ious(1, 2, 3))
-        assert not told(state, "discarded")
+        assert not logged(state, "discarded")
         answer(state)
         assert state.crews == ((), (), (laid[2],))
-        assert [data["why"] for data in told(state, "discarded")] == ["shot", "best"]
+        assert [data["why"] for data in logged(state, "discarded")] == ["shot", "best"]
 
 
 @pytest.mark.parametrize(("start", "asked"), [(0, [0, 1, 3]), (1, [1, 3, 0]), (2, [3, 0, 1])])
@@ -205,7 +205,7 @@ def test_gn17_thieves_are_asked_in_seat_order_from_the_start_player(start, asked
         seats.append(state.seat)
         leave_it(state)
     assert seats == asked
-    assert [data["seat"] for data in told(state, "theft")] == asked
+    assert [data["seat"] for data in logged(state, "theft")] == asked
 
 
 def test_gn17_each_answer_is_public_before_the_next_thief_is_asked():
@@ -216,7 +216,7 @@ def test_gn17_each_answer_is_public_before_the_next_thief_is_asked():
     for seat in range(4):
         assert state.view(seat).theft.thieves == (0, 1, 3)
         assert state.view(seat).theft.answers == (False, True)
-    assert [event.to for event in told(state) if event.kind == "theft"] == [None, None]
+    assert [event.to for event in logged(state) if event.kind == "theft"] == [None, None]
 
 
 def test_gn17_a_thief_that_steals_draws_at_once():
@@ -226,7 +226,7 @@ def test_gn17_a_thief_that_steals_draws_at_once():
     steal(state)
     assert (state.seat, state.phase) == (1, "steal")
     assert state.hands == (ious(1, 2), (), ())
-    assert [event.kind for event in told(state)][-2:] == ["theft", "stolen"]
+    assert [event.kind for event in logged(state)][-2:] == ["theft", "stolen"]
 
 
 def test_gn17_gn18_gaps_are_seen_and_filled_only_when_all_thieves_have_answered():
@@ -239,11 +239,11 @@ def test_gn17_gn18_gaps_are_seen_and_filled_only_when_all_thieves_have_answered(
     steal(state)
     assert (state.view(2).market, state.view(2).theft.gaps) == (ious(1, 0, 3, 4), (1, 2))
     assert "(gap)" in GAME.render(state.view(2))
-    assert not told(state, "market closed up")
+    assert not logged(state, "market closed up")
     steal(state)
-    assert [data["place"] for data in told(state, "stolen")] == [1, 2, 0]
+    assert [data["place"] for data in logged(state, "stolen")] == [1, 2, 0]
     assert state.market == (Iou(4, 1), Iou(3, 1))
-    assert told(state, "market closed up") == [{"moves": [[4, 0], [3, 1]], "size": 2}]
+    assert logged(state, "market closed up") == [{"moves": [[4, 0], [3, 1]], "size": 2}]
     assert state.theft is None
 
 
@@ -256,7 +256,7 @@ def test_gn17_one_thief_may_steal_and_the_other_decline():
         for answer in answers:
             answer(state)
         assert state.hands == hands
-        assert (len(state.market), len(told(state, "market closed up"))) == (2, 1)
+        assert (len(state.market), len(logged(state, "market closed up"))) == (2, 1)
 
 
 @pytest.mark.parametrize(("answer", "place"), [(leave_it, 5), (steal, 6)])
@@ -265,7 +265,7 @@ def test_gn17_the_draw_of_a_thief_has_the_same_luck_for_any_answer_of_another_th
     state = turned_up(NOON, ranked("high noon", 0, 0, 1), market=full(3), luck=luck)
     answer(state)
     steal(state)
-    assert told(state, "stolen")[-1] == {"seat": 1, "place": place, "iou": [0, 0]}
+    assert logged(state, "stolen")[-1] == {"seat": 1, "place": place, "iou": [0, 0]}
 
 
 def test_gn17_a_single_thief_takes_two():
@@ -275,7 +275,7 @@ def test_gn17_a_single_thief_takes_two():
         luck={("theft", 2, 0): 1, ("theft", 2, 1): 1},
     )  # fmt: skip
     assert state.hands == ((), ious(1, 2, 3), ())
-    assert [data["place"] for data in told(state, "stolen")] == [1, 2]
+    assert [data["place"] for data in logged(state, "stolen")] == [1, 2]
 
 
 def test_gn17_several_thieves_take_one_each_from_the_start_player_on():
@@ -283,15 +283,15 @@ def test_gn17_several_thieves_take_one_each_from_the_start_player_on():
         NOON, ranked("high noon", 0, 1, 0), market=ious(1, 1, 2, 3), hands=((), (), ()), start=2,
         luck={("theft", 2, 0): 0, ("theft", 2, 1): 0},
     )  # fmt: skip
-    assert [(data["seat"], data["place"]) for data in told(state, "stolen")] == [(2, 0), (0, 1)]
+    assert [(data["seat"], data["place"]) for data in logged(state, "stolen")] == [(2, 0), (0, 1)]
     assert state.hands == (ious(1, 2), (), ious(1, 1))
 
 
 def test_gn17_two_shooters_with_one_iou_in_the_market_take_nothing():
     state = turned_up(NOON, ranked("high noon", 0, 0, 1), market=ious(1, 3))
     assert state.phase == "fame"  # nobody was asked
-    assert told(state, "theft") == []
-    assert told(state, "market too short") == [{"wanted": 2, "size": 1}]
+    assert logged(state, "theft") == []
+    assert logged(state, "market too short") == [{"wanted": 2, "size": 1}]
     assert state.market == ious(1, 3)
     assert state.crews == ((), (), ())  # the event has been carried out: both winners and the loser are gone
 
@@ -299,7 +299,7 @@ def test_gn17_two_shooters_with_one_iou_in_the_market_take_nothing():
 def test_gn17_a_single_thief_takes_nothing_from_a_market_that_is_too_short():
     state = turned_up(NOON, ranked("high noon", 0, 1, 2), market=ious(1, 3))
     assert (state.phase, state.theft, state.market) == ("fame", None, ious(1, 3))
-    assert told(state, "market too short") == [{"wanted": 2, "size": 1}]
+    assert logged(state, "market too short") == [{"wanted": 2, "size": 1}]
 
 
 def test_gn17_a_stolen_iou_can_be_bid_and_stays_its_colours_debt():
@@ -317,12 +317,12 @@ def test_gn17_a_market_of_just_enough_can_be_emptied():
     assert state.phase == "steal"
     steal(state)
     steal(state)
-    assert (state.market, told(state, "market closed up")) == ((), [{"moves": [], "size": 0}])
+    assert (state.market, logged(state, "market closed up")) == ((), [{"moves": [], "size": 0}])
 
 
 def test_gn15_gn17_no_player_is_asked_when_all_are_equal():
     state = turned_up(NOON, ranked("high noon", 1, 1, 1), market=ious(1, 3, 4, 4))
-    assert (state.phase, state.theft, told(state, "theft")) == ("fame", None, [])
+    assert (state.phase, state.theft, logged(state, "theft")) == ("fame", None, [])
 
 
 def test_gn18_the_last_card_moves_into_the_first_gap_until_there_is_none():
@@ -339,10 +339,10 @@ def test_gn18_the_market_closes_up_after_a_theft():
         NOON, ranked("high noon", 0, 1, 2), market=market, known_market=(None, *market[1:]), unseen_ious=market[:1],
         luck={("theft", 2, 0): 2, ("theft", 2, 1): 7},
     )  # fmt: skip
-    assert [data["place"] for data in told(state, "stolen")] == [2, 8]
+    assert [data["place"] for data in logged(state, "stolen")] == [2, 8]
     assert state.market == (*market[:2], market[9], *market[3:8])
     assert state.known_market == (None, *state.market[1:])
-    assert told(state, "market closed up") == [{"moves": [[9, 2]], "size": 8}]
+    assert logged(state, "market closed up") == [{"moves": [[9, 2]], "size": 8}]
 
 
 def test_gn19_all_with_the_lowest_gun_are_shot():
@@ -350,7 +350,7 @@ def test_gn19_all_with_the_lowest_gun_are_shot():
     state = carry_out(NOON, laid)
     assert state.crews == ((), (), (other,), ())
     assert sorted(state.discard) == sorted([best, low, low2])
-    assert [(data["seat"], data["why"]) for data in told(state, "discarded")] == [(1, "shot"), (3, "shot"), (0, "best")]
+    assert [(one["seat"], one["why"]) for one in logged(state, "discarded")] == [(1, "shot"), (3, "shot"), (0, "best")]
 
 
 @pytest.mark.parametrize("zone", FIGURES.zones, ids=lambda zone: f"to {zone.last}")

@@ -16,8 +16,8 @@ from tests.rules.gnadenlos.scenario import (
     hire,
     idle,
     ious,
+    logged,
     texts,
-    told,
 )
 
 A, B, C, D, E = GAME.adventurers[:5]
@@ -53,7 +53,7 @@ def test_gn22_gn36_buying_the_goal_ends_the_game():
 
 def test_gn23_a_start_player_with_three_adventurers_does_not_hire():
     state = at_hiring(crews=(idle(1, 3)[0], (), (), ()), market=())
-    assert told(state, "no hiring") == [{}]
+    assert logged(state, "no hiring") == [{}]
     assert (state.number, state.start) == (2, 1)
 
 
@@ -75,7 +75,7 @@ def test_gn24_the_discard_is_shuffled_only_when_a_card_is_missing():
     state = offered(A, discard=(C, E, D), luck={("adventurers", 1): [E, C, D]})
     assert state.offers == (A, E, C)
     assert (state.pile, state.discard) == ((D,), ())
-    assert told(state, "discard shuffled") == [{"size": 3}]
+    assert logged(state, "discard shuffled") == [{"size": 3}]
 
 
 def test_gn24_with_too_few_adventurers_the_lowest_bidders_take_their_bid_back():
@@ -89,12 +89,12 @@ def test_gn24_with_too_few_adventurers_the_lowest_bidders_take_their_bid_back():
     assert state.crews == ((B,), (), (A,), ())
     assert state.market == (*ious(1, 0), *ious(2, 4), *ious(0, 3))
     assert (state.hands[1], state.hands[3]) == (HANDS[1], HANDS[3])
-    assert [data["seat"] for data in told(state, "bid back")] == [3, 1]
+    assert [data["seat"] for data in logged(state, "bid back")] == [3, 1]
 
 
 def test_gn24_without_any_adventurer_hiring_is_skipped():
     state = offered(discard=())
-    assert told(state, "no hiring") == [{}]
+    assert logged(state, "no hiring") == [{}]
     assert state.number == 2
 
 
@@ -153,7 +153,7 @@ def test_gn27_a_player_that_cannot_form_a_new_sum_shows_all_ious_and_bids_nothin
     assert state.view(3).hands[1] == (None,)
     bid(state, *ious(3, 3))
     assert state.phase == "hire"
-    assert told(state, "no bid") == [{"seat": 0, "hand": [[4, 0]]}, {"seat": 1, "hand": [[4, 0]]}]
+    assert logged(state, "no bid") == [{"seat": 0, "hand": [[4, 0]]}, {"seat": 1, "hand": [[4, 0]]}]
     assert state.bids[:2] == ((), ())
     assert state.view(3).hands[1] == ious(0, 4)
     assert state.unseen_ious == ()
@@ -213,7 +213,7 @@ def test_gn29_bids_go_to_the_market_highest_first_each_ascending_by_value_then_c
     assert state.market == (
         *ious(3, 4), Iou(1, 0), Iou(3, 0), Iou(3, 2), Iou(0, 1), Iou(4, 1), Iou(2, 2),
     )  # fmt: skip
-    assert [data["place"] for data in told(state, "to market")] == [1, 4, 6]
+    assert [data["place"] for data in logged(state, "to market")] == [1, 4, 6]
 
 
 def test_gn30_the_lowest_bidder_gets_no_adventurer_and_takes_the_bid_back():
@@ -224,6 +224,6 @@ def test_gn30_the_lowest_bidder_gets_no_adventurer_and_takes_the_bid_back():
         hire(state, card)
     assert state.crews[2] == ()
     assert state.hands[2] == HANDS[2]
-    assert told(state, "bid back") == [{"seat": 2, "ious": [[0, 2]]}]
+    assert logged(state, "bid back") == [{"seat": 2, "ious": [[0, 2]]}]
     assert state.market == (*ious(0, 3), *ious(3, 2), *ious(1, 1))
     assert state.bids == (None,) * 4

@@ -21,9 +21,9 @@ from tests.rules.gnadenlos.scenario import (
     hire,
     ious,
     leave_it,
+    logged,
     ranked,
     steal,
-    told,
     turned_up,
 )
 
@@ -101,7 +101,7 @@ def test_gn41_a_stolen_set_up_iou_is_known_to_the_thief_alone():
     assert state.view(0).secret_ious == (Iou(1, 2), Iou(2, 1))
     assert state.view(1).secret_ious == tuple(sorted(SECRET))
     assert state.view(0).market == (None, None)
-    assert [(event.to, event.data["iou"]) for event in told(state) if event.kind.startswith("stolen")] == [
+    assert [(event.to, event.data["iou"]) for event in logged(state) if event.kind.startswith("stolen")] == [
         (None, None), ((0,), [1, 1]), (None, None), ((0,), [2, 2]),
     ]  # fmt: skip
     check_imagined(state)
@@ -217,7 +217,7 @@ def test_gn41_the_pile_after_a_reshuffle_holds_no_card_that_was_never_seen():
         3, crews=((A,), (B,), (C,)), known_crews=((None,), (None,), (C,)), unseen_adventurers=(A, B), pile=(),
         discard=GAME.adventurers[3:], hands=tuple(ious(s, 0, 1, 2) for s in range(3)), market=(),
     )  # fmt: skip
-    assert told(state, "discard shuffled")
+    assert logged(state, "discard shuffled")
     check_imagined(state)
     for seed in range(20):
         imagined = GAME.imagine(state.view(2), Random(seed))

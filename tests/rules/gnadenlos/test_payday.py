@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from engines.gnadenlos import Iou
-from tests.rules.gnadenlos.scenario import COLUMNS, FIGURES, at_payday, dice, full, ious, told
+from tests.rules.gnadenlos.scenario import COLUMNS, FIGURES, at_payday, dice, full, ious, logged
 
 BACK = FIGURES.payday.fields_lost_when_broke
 
@@ -23,19 +23,19 @@ def market_with(places, players=4, extra=0):
 @pytest.mark.parametrize("players", [3, 4])
 def test_gn31_payday_when_there_are_as_many_complete_rows_as_players(players):
     held = at_payday(full(players), 1, players=players)
-    assert len(told(held, "payday")) == 1
+    assert len(logged(held, "payday")) == 1
     spared = at_payday(full(players)[:-1], 1, players=players)
-    assert not told(spared, "payday")
+    assert not logged(spared, "payday")
 
 
 def test_gn31_an_incomplete_row_on_top_does_not_matter():
-    assert told(at_payday(market_with({}, extra=3), 5), "payday")[0] == {"last": False}
+    assert logged(at_payday(market_with({}, extra=3), 5), "payday")[0] == {"last": False}
 
 
 def test_gn32_the_outermost_iou_of_the_column_is_turned_up_and_its_colour_pays():
     market = market_with({18: Iou(3, 1), 12: Iou(2, 2), 24: Iou(4, 3)}, extra=1)
     state = at_payday(market, 1, 1, 1, 2, 2, 2, 2, 2, gold=(10, 10, 10, 10))
-    rolled = [(data["column"], data["place"]) for data in told(state, "die")]
+    rolled = [(data["column"], data["place"]) for data in logged(state, "die")]
     assert rolled == [(1, 24), (1, 18), (1, 12), (2, 19), (2, 13), (2, 7), (2, 1), (2, None)]
     assert state.gold == (10, 7, 8, 6)
 
@@ -47,7 +47,7 @@ def test_gn32_a_stolen_iou_is_paid_by_its_colour_and_not_by_its_bidder():
 
 def test_gn33_payday_ends_when_the_rolled_column_is_empty():
     state = at_payday(full(), 3)
-    assert [data["place"] for data in told(state, "die")] == [20, 14, 8, 2, None]
+    assert [data["place"] for data in logged(state, "die")] == [20, 14, 8, 2, None]
     assert len(state.market) == 5 * 4
     assert state.vultures == (0, 0, 0, 0)
 
@@ -58,7 +58,7 @@ def test_gn33_a_player_that_cannot_pay_keeps_the_gold_takes_a_vulture_and_moves_
     assert state.gold == (9, 9, 3, 9)
     assert state.vultures == (0, 0, 1, 0)
     assert state.fame == (9, 9, after, 9)
-    assert len(told(state, "die")) == 1
+    assert len(logged(state, "die")) == 1
 
 
 def test_gn33_a_player_with_just_enough_gold_pays():
@@ -93,7 +93,7 @@ def test_gn35_another_payday_follows_while_the_market_is_full():
     market = market_with({}, extra=5)
     luck = {**dice(1, payday=1), **dice(2, payday=2)}
     state = at_payday(market, luck=luck)
-    assert len(told(state, "payday")) == 2
+    assert len(logged(state, "payday")) == 2
     assert len(state.market) == len(market) - 5 - 4
     assert len(state.market) < 4 * COLUMNS
 
@@ -102,11 +102,11 @@ def test_gn35_no_other_payday_after_a_third_vulture():
     market = market_with({28: Iou(4, 2)}, extra=5)
     state = at_payday(market, 5, gold=(9, 9, 0, 9), vultures=(0, 0, FIGURES.payday.vultures_to_lose - 1, 0))
     assert len(state.market) >= 4 * COLUMNS
-    assert len(told(state, "payday")) == 1
+    assert len(logged(state, "payday")) == 1
     assert state.cause == "vultures"
 
 
 def test_gn35_a_vulture_does_not_stop_the_next_payday():
     market = market_with({28: Iou(4, 2)}, extra=5)
     state = at_payday(market, gold=(9, 9, 0, 9), luck={**dice(5, payday=1), **dice(1, payday=2)})
-    assert (len(told(state, "payday")), state.vultures[2]) == (2, 1)
+    assert (len(logged(state, "payday")), state.vultures[2]) == (2, 1)

@@ -19,7 +19,7 @@ from tests.rules.gnadenlos.scenario import (
     bid,
     buy,
     ious,
-    told,
+    logged,
 )
 
 
@@ -89,7 +89,7 @@ def test_gn8_events_are_shuffled_and_seat_0_starts():
     assert state.start == 0
     assert state.event == order[0]
     assert state.event_pile == tuple(order[1:])
-    assert [event.to for event in told(state) if event.kind == "events"] == [()]
+    assert [event.to for event in logged(state) if event.kind == "events"] == [()]
 
 
 def test_gn9_experienced_players_bid_for_pairs_and_all_players_pay():
@@ -130,7 +130,7 @@ def test_gn9_no_payday_before_the_first_turn():
     state.market = state.known_market = (Iou(0, 0),) * 40
     while not state.number:
         state.apply(state.legal[0])
-    assert not told(state, "payday")
+    assert not logged(state, "payday")
     assert len(state.market) > 40
 
 
