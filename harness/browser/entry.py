@@ -24,8 +24,8 @@ from harness.core.action import View
 from harness.core.errors import ArenaError, PluginError, UsageError
 from harness.core.options import MAX_DEALS
 from harness.core.records import GameRecord, fits_seats
-from harness.match.person import all_rules
 from harness.match.replay import HUMAN, verify
+from harness.play.person import all_rules
 from harness.plugins.registry import Registry, load
 
 MAX_TRIAL = 5000
