@@ -43,7 +43,12 @@ def hot_modules():
         sys.exit(f"ARENA_COMPILE=1 needs mypyc: pip install '{COMPILER}', or build without --no-build-isolation.")
     os.chdir(HERE)
     group = ABOUT["LIBRARY"].removesuffix("__mypyc")
-    return mypycify([*CHECKS, *ABOUT["hot_modules"]()], opt_level="3", debug_level="0", group_name=group)
+    extensions = mypycify([*CHECKS, *ABOUT["hot_modules"]()], opt_level="3", debug_level="0", group_name=group)
+    if sys.platform != "win32":
+        for extension in extensions:
+            # Otherwise every call of a function of the library goes through its table of exported symbols.
+            extension.extra_compile_args.append("-fvisibility=hidden")
+    return extensions
 
 
 wanted = os.environ.get("ARENA_COMPILE", "0").lower() not in ("", "0", "no", "false")

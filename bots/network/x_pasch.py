@@ -157,7 +157,7 @@ class _Table:
 def reaches(game: XPasch) -> list[int]:
     """Return how many members a roll brings on average to each company, in twenty-sevenths."""
     found = [0] * len(game.companies)
-    for dice in game.tables.thrown.values():
+    for dice in game.tables.thrown:
         for company, placings in enumerate(game.tables.rolls[dice].place):
             found[company] += max([action.members for action in placings if isinstance(action, Place)], default=0)
     return [members // 8 for members in found]

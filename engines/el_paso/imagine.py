@@ -35,18 +35,18 @@ def _copy_public(state: ElPasoState, view: ElPasoView) -> None:
     state.town, state.round, state.lookout = view.town, view.round, view.lookout
     state.stars, state.roll, state.groups, state.leaving = view.stars, view.roll, view.groups, view.leaving
     state.queue, state.limit, state.carried = view.queue, view.limit, view.carried
-    state.left, state.money, state.tiles = view.left, view.money, list(view.tiles)
-    state.stacks, state.bag = list(view.stacks), list(view.bag)
-    state.shown, state.faces, state.discards = list(view.hands), list(view.piles), list(view.discards)
+    state.left, state.money, state.tiles = view.left, view.money, view.tiles
+    state.stacks, state.bag = view.stacks, view.bag
+    state.shown, state.faces, state.discards = view.hands, view.piles, view.discards
     state.played = view.played
     state.box = _box(state, view)
 
 
-def _box(state: ElPasoState, view: ElPasoView) -> list[Values]:
+def _box(state: ElPasoState, view: ElPasoView) -> BySite:
     rest = minus(minus(state.rules.tiles, view.stacks), view.bag)
     for tiles in view.tiles:
         rest = minus(rest, tiles)
-    return list(rest)
+    return rest
 
 
 def _deal_hidden(state: ElPasoState, view: ElPasoView, rng: Random) -> None:

@@ -85,7 +85,7 @@ def _sell(state: ElPasoState) -> None:
     # Rounded down once for the whole sale, not tile by tile (EP-20).
     paid = in_town // state.rules.rates[state.town] + elsewhere
     state.money = replaced(state.money, seat, state.money[seat] + paid)
-    state.tiles[seat] = state.carried
+    state.tiles = replaced(state.tiles, seat, state.carried)
     give_back(state, sold)
     if state.log is not None:
         state.log.append(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from engines.el_paso.components import SITES, Site
 from engines.el_paso.town import give_back, take_tile
-from engines.el_paso.values import at_site, drop, put
+from engines.el_paso.values import at_site, drop, put, replaced
 from harness import Action, Event
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def _turn_up(state: ElPasoState) -> None:
         hand, shown = state.hands[seat], state.shown[seat]
         state.hands[seat] = at_site(hand, site, drop(hand[site], value))
         # A card that was public takes its value from what is known of the hand, a hidden one takes a zero.
-        state.shown[seat] = at_site(shown, site, drop(shown[site], value if value in shown[site] else 0))
+        known = at_site(shown, site, drop(shown[site], value if value in shown[site] else 0))
+        state.shown = replaced(state.shown, seat, known)
     if state.log is not None:
         cards = [{"seat": s, "site": c[0], "value": c[1]} for s, c in enumerate(state.played) if c is not None]
         state.log.append(Event("cards", {"cards": cards}))
@@ -75,7 +76,7 @@ def _sheriffs(state: ElPasoState) -> None:
             continue
         tiles = state.tiles[seat]
         give_back(state, tiles)
-        state.tiles[seat] = ((),) * 6
+        state.tiles = replaced(state.tiles, seat, ((),) * 6)
         if state.log is not None:
             state.log.append(Event("sheriffs", {"seat": seat, "lost": [list(values) for values in tiles]}))
 
@@ -108,7 +109,8 @@ def _discard(state: ElPasoState, by_site: list[list[tuple[int, int]]]) -> None:
     """EP-16: the cards played are put on their site's discard, the highest first."""
     for site, cards in enumerate(by_site):
         if cards:
-            state.discards[site] += tuple([value for value, _ in cards])
+            discard = state.discards[site] + tuple([value for value, _ in cards])
+            state.discards = at_site(state.discards, site, discard)
             if state.log is not None:
                 state.log.append(Event("discard", {"site": site, "values": [value for value, _ in cards]}))
             _turn_over(state, site)
@@ -118,8 +120,9 @@ def _turn_over(state: ElPasoState, site: int) -> None:
     """EP-17: an empty pile is replaced by its discard at once; from then on all know its cards (EP-28)."""
     if state.piles[site] or not state.discards[site]:
         return
-    state.piles[site] = state.faces[site] = state.discards[site]
-    state.discards[site] = ()
+    state.piles[site] = state.discards[site]
+    state.faces = at_site(state.faces, site, state.discards[site])
+    state.discards = at_site(state.discards, site, ())
     if state.log is not None:
         state.log.append(Event("turned-over", {"site": site, "order": list(state.piles[site])}))
 
@@ -130,8 +133,8 @@ def draw(state: ElPasoState, action: Action) -> None:
     pile, faces = state.piles[site], state.faces[site]
     hand, shown = state.hands[seat], state.shown[seat]
     state.hands[seat] = at_site(hand, site, put(hand[site], pile[0]))
-    state.shown[seat] = at_site(shown, site, put(shown[site], faces[0]))
-    state.piles[site], state.faces[site] = pile[1:], faces[1:]
+    state.shown = replaced(state.shown, seat, at_site(shown, site, put(shown[site], faces[0])))
+    state.piles[site], state.faces = pile[1:], at_site(state.faces, site, faces[1:])
     if state.log is not None:
         state.log.append(Event("draw", {"seat": seat, "site": site, "value": faces[0]}))
         # The drawer alone sees the value of a hidden card.

@@ -23,7 +23,8 @@ NOTHING: BySite = ((),) * 6
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class ElPasoState(State[ElPasoView]):
-    """Everything on the table, hidden or not. Parts that a view shows are immutable values in short lists."""
+    """Everything on the table, hidden or not. What a view shows is in immutable values, which it just refers to; the
+    rest is in short lists of them."""
 
     __slots__ = (
         "bag", "box", "carried", "choosable", "discards", "faces", "groups", "hands", "laid", "leaving", "left",
@@ -48,20 +49,20 @@ class ElPasoState(State[ElPasoView]):
     choosable: tuple[tuple[int, int], ...]
     """Tiles (site, value) of the leaver on turn that EP-19's order still lets them carry."""
     money: Values
-    tiles: list[BySite]
-    stacks: list[Values]
-    bag: list[Values]
-    box: list[Values]
+    tiles: tuple[BySite, ...]
+    stacks: BySite
+    bag: BySite
+    box: BySite
     hands: list[BySite]
     """What the hands are."""
-    shown: list[BySite]
+    shown: tuple[BySite, ...]
     """What is public of them: 0 for a hidden value."""
     laid: list[tuple[int, int] | None]
     piles: list[Values]
     """What the piles are, top card first."""
-    faces: list[Values]
+    faces: BySite
     """What is public of them: 0 for a hidden value."""
-    discards: list[Values]
+    discards: BySite
     played: tuple[tuple[int, int] | None, ...]
 
     def __init__(self, game: ElPaso, players: int, chance: Chance, log: list[Event] | None = None) -> None:
@@ -73,10 +74,10 @@ class ElPasoState(State[ElPasoView]):
         """Return the state, dealt, at its first choice."""
         self.ending = ""
         players = self.players
-        self.bag = list(self.rules.tiles)
-        self.box = list(NOTHING)
+        self.bag = self.rules.tiles
+        self.box = NOTHING
         self.money = (0,) * players
-        self.tiles = [NOTHING] * players
+        self.tiles = (NOTHING,) * players
         self.town = self.lookout = 0
         town.deal(self)
         self._open()
@@ -90,10 +91,10 @@ class ElPasoState(State[ElPasoView]):
         new.town, new.round, new.lookout = self.town, self.round, self.lookout
         new.stars, new.roll, new.groups, new.leaving = self.stars, self.roll, self.groups, self.leaving
         new.queue, new.limit, new.carried, new.choosable = self.queue, self.limit, self.carried, self.choosable
-        new.left, new.money, new.tiles = self.left, self.money, self.tiles[:]
-        new.stacks, new.bag, new.box = self.stacks[:], self.bag[:], self.box[:]
-        new.hands, new.shown, new.laid = self.hands[:], self.shown[:], self.laid[:]
-        new.piles, new.faces, new.discards = self.piles[:], self.faces[:], self.discards[:]
+        new.left, new.money, new.tiles = self.left, self.money, self.tiles
+        new.stacks, new.bag, new.box = self.stacks, self.bag, self.box
+        new.hands, new.shown, new.laid = self.hands[:], self.shown, self.laid[:]
+        new.piles, new.faces, new.discards = self.piles[:], self.faces, self.discards
         new.played = self.played
         return new
 
@@ -102,9 +103,8 @@ class ElPasoState(State[ElPasoView]):
         return ElPasoView(
             seat, self.seat, self.phase, self.town, self.round, self.lookout, self.stars, self.roll,
             self.left, self.groups, self.leaving, self.queue, self.limit, self.carried,
-            self.money, tuple(self.tiles), tuple(self.stacks), tuple(self.bag),
-            self.hands[seat], self.laid[seat], tuple(self.shown), tuple(self.faces), tuple(self.discards),
-            self.played,
+            self.money, self.tiles, self.stacks, self.bag, self.hands[seat], self.laid[seat], self.shown,
+            self.faces, self.discards, self.played,
         )  # fmt: skip
 
     def scores(self) -> tuple[int, ...]:

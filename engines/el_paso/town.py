@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engines.el_paso.components import SITES
-from engines.el_paso.values import at_site, merge, put, replaced
+from engines.el_paso.values import BySite, at_site, merge, put, replaced
 from harness import Event
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ def deal(state: ElPasoState) -> None:
     piles = [tuple(state.chance.shuffled(values, "pile", site.name.lower())) for site in SITES]
     n = state.players
     state.hands = [tuple([(pile[seat],) for pile in piles]) for seat in range(n)]
-    state.shown = [((0,),) * 6] * n
+    state.shown = (((0,),) * 6,) * n
     state.laid = [None] * n
     state.piles = [pile[n:] for pile in piles]
-    state.faces = [(0,) * len(pile) for pile in state.piles]
-    state.discards = [()] * 6
+    state.faces = tuple([(0,) * len(pile) for pile in state.piles])
+    state.discards = ((),) * 6
     if state.log is not None:
         for site, pile in zip(SITES, piles, strict=True):
             state.log.append(Event("pile", {"site": site, "order": list(pile)}, to=()))
@@ -41,7 +41,7 @@ def open_town(state: ElPasoState) -> bool:
     state.played = (None,) * state.players
     state.carried = ((),) * 6
     state.choosable = ()
-    state.stacks = [()] * 6
+    state.stacks = ((),) * 6
     drawn = _draw_tiles(state)
     sites = state.rules.sites_of[state.town]
     bag: list[list[int]] = [list(values) for values in state.bag]
@@ -50,8 +50,8 @@ def open_town(state: ElPasoState) -> bool:
         if site in sites:
             bag[site].remove(value)
             stacks[site].append(value)
-    state.bag = [tuple(values) for values in bag]
-    state.stacks = [tuple(sorted(values)) for values in stacks]
+    state.bag = tuple([tuple(values) for values in bag])
+    state.stacks = tuple([tuple(sorted(values)) for values in stacks])
     if state.log is not None:
         town = state.rules.figures.towns[state.town]
         state.log.append(
@@ -79,8 +79,10 @@ def _draw_tiles(state: ElPasoState) -> list[tuple[int, int]]:
     wanted = state.rules.tiles_per_town
     kinds, in_bag = state.rules.kinds, [0] * len(state.rules.kinds)
     for site, values in enumerate(state.bag):
+        kind_of = state.rules.kind_of[site]
         for value in values:
-            in_bag[state.rules.kind_of[site][value]] += 1
+            number = kind_of[value]
+            in_bag[number] = in_bag[number] + 1  # compiled, `+=` on an item is slower
     drawn: list[tuple[int, int]] = []
     # Copy n of a kind is in the bag if the bag has more than n of that kind.
     for kind, copy in state.chance.shuffled(state.rules.copies, "stock", state.town):
@@ -91,9 +93,12 @@ def _draw_tiles(state: ElPasoState) -> list[tuple[int, int]]:
     return drawn
 
 
-def give_back(state: ElPasoState, tiles: tuple[tuple[int, ...], ...] | list[tuple[int, ...]]) -> None:
+def give_back(state: ElPasoState, tiles: BySite) -> None:
     """EP-21, EP-24: tiles go back into the bag, or in `nl` to the box."""
-    merge(state.bag if state.rules.returns_to_bag else state.box, tiles)
+    if state.rules.returns_to_bag:
+        state.bag = merge(state.bag, tiles)
+    else:
+        state.box = merge(state.box, tiles)
 
 
 def close(state: ElPasoState, why: str) -> None:
@@ -102,7 +107,7 @@ def close(state: ElPasoState, why: str) -> None:
         left = [list(values) for values in state.stacks]
         state.log.append(Event("town-over", {"town": state.town, "why": why, "left": left}))
     give_back(state, state.stacks)
-    state.stacks = [()] * 6
+    state.stacks = ((),) * 6
     state.leaving = ()
 
 
@@ -111,7 +116,7 @@ def final_sale(state: ElPasoState) -> None:
     for seat, tiles in enumerate(state.tiles):
         worth = sum([sum(values) for values in tiles])
         state.money = replaced(state.money, seat, state.money[seat] + worth)
-        state.tiles[seat] = ((),) * 6
+        state.tiles = replaced(state.tiles, seat, ((),) * 6)
         give_back(state, tiles)
         if state.log is not None:
             sold = [list(values) for values in tiles]
@@ -121,7 +126,7 @@ def final_sale(state: ElPasoState) -> None:
 def take_tile(state: ElPasoState, seat: int, site: int) -> int:
     """EP-15: the seat takes the top tile of a stack; its value."""
     stack = state.stacks[site]
-    state.stacks[site] = stack[1:]
+    state.stacks = at_site(state.stacks, site, stack[1:])
     tiles = state.tiles[seat]
-    state.tiles[seat] = at_site(tiles, site, put(tiles[site], stack[0]))
+    state.tiles = replaced(state.tiles, seat, at_site(tiles, site, put(tiles[site], stack[0])))
     return stack[0]

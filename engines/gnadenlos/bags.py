@@ -40,12 +40,7 @@ def place_of(bag: tuple[T, ...], card: T) -> int:
 
 def with_card(bag: tuple[C, ...], card: C) -> tuple[C, ...]:
     """Return the bag with this card added."""
-    place, first = len(bag), card[0]
-    while place and first < bag[place - 1][0]:  # numbers are faster to compare than cards
-        place -= 1
-    while place and card < bag[place - 1]:
-        place -= 1
-    return bag[:place] + (card,) + bag[place:]  # noqa: RUF005 - faster than unpacking, when compiled
+    return plus(bag, (card,))
 
 
 def without(bag: tuple[T, ...], card: T) -> tuple[T, ...]:
@@ -71,9 +66,17 @@ def without_all(bag: tuple[T, ...], cards: tuple[T, ...]) -> tuple[T, ...]:
 
 def plus(bag: tuple[C, ...], cards: tuple[C, ...]) -> tuple[C, ...]:
     """Return the bag with these cards added."""
+    if not cards:
+        return bag
+    more = list(bag)
     for card in cards:
-        bag = with_card(bag, card)
-    return bag
+        place, first = len(more), card[0]
+        while place and first < more[place - 1][0]:  # numbers are faster to compare than cards
+            place -= 1
+        while place and card < more[place - 1]:
+            place -= 1
+        more.insert(place, card)
+    return tuple(more)
 
 
 def minus(bag: tuple[T, ...], cards: Iterable[T]) -> tuple[T, ...]:
@@ -82,6 +85,25 @@ def minus(bag: tuple[T, ...], cards: Iterable[T]) -> tuple[T, ...]:
     for card in cards:
         rest.remove(card)
     return tuple(rest)
+
+
+def debt_of(ious: Iterable[tuple[int, int]]) -> int:
+    """Return the sum of these IOUs."""
+    total = 0
+    for value, _ in ious:
+        total += value
+    return total
+
+
+def debt_in(market: Iterable[tuple[int, int] | None], seat: int) -> int:
+    """Return what this seat has to pay for the IOUs that are known."""
+    total = 0
+    for iou in market:
+        if iou is not None:
+            value, colour = iou
+            if colour == seat:
+                total += value
+    return total
 
 
 def known_plus(known: tuple[C | None, ...], cards: tuple[C, ...]) -> tuple[C | None, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from engines.gnadenlos.actions import MAX_BID_IOUS, MAX_STOLEN_IOUS
-from engines.gnadenlos.bags import minus
+from engines.gnadenlos.bags import debt_in, debt_of, minus
 from engines.gnadenlos.cards import COLOURS, Adventurer, EventCard, Iou
 from harness import PerSeat, Seat, View, words
 
@@ -141,7 +141,7 @@ class GnadenlosView(View, frozen=True):
     @property
     def totals(self) -> tuple[int | None, ...]:
         """The sum of each seat's bid; None without one."""
-        return tuple(sum(iou.value for iou in ious) if ious else None for ious in self.bids)
+        return tuple([debt_of(ious) if ious else None for ious in self.bids])
 
     @property
     def secret_ious(self) -> Ious:
@@ -157,4 +157,4 @@ class GnadenlosView(View, frozen=True):
 
     def debt(self, seat: int) -> int:
         """Return what this seat is known to owe in the market."""
-        return sum(iou.value for iou in self.market if iou is not None and iou.colour == seat)
+        return debt_in(self.market, seat)

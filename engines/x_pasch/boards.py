@@ -33,6 +33,13 @@ def place_of(company: int, table: tuple[int, ...]) -> int:
 
 def replaced(values: tuple[T, ...], at: int, value: T) -> tuple[T, ...]:
     """Return the values with one of them replaced."""
+    if len(values) == 4:  # written out for four seats: called several times at every decision
+        first, second, third, fourth = values
+        if at == 0:
+            return value, second, third, fourth
+        if at == 1:
+            return first, value, third, fourth
+        return (first, second, value, fourth) if at == 2 else (first, second, third, value)
     changed = list(values)
     changed[at] = value
     return tuple(changed)

@@ -162,7 +162,8 @@ class XPaschState(State[XPaschView]):
                 self._collect(later)
             self._end("target")
             return
-        self.dice = self.rules.tables.thrown[self.chance.dice(DICE, 6, "dice", self.round, seat)]
+        first, second, third = self.chance.dice(DICE, 6, "dice", self.round, seat)
+        self.dice = self.rules.tables.thrown[36 * first + 6 * second + third]
         if self.log is not None:
             self.log.append(Event("roll", {"seat": seat, "dice": list(self.dice)}))
         if seat == self.second_chance:

@@ -92,8 +92,8 @@ class Tables:
         self.rolls = {dice: Roll(dice, self._again(dice), found, place) for dice in all_dice()}
         """`rolls[dice]`: what unused dice can do; `.found[card]` and `.place[company]` are actions, `.rest[used]` is
         what is left of the dice."""
-        self.thrown = {luck: tuple(sorted([FACES[die] for die in luck])) for luck in product(range(6), repeat=DICE)}
-        # The dice as they lie, by what luck gives for them.
+        self.thrown = tuple([tuple(sorted(dice)) for dice in product(FACES, repeat=DICE)])
+        # The dice as they lie, by what luck gives for them, read as the digits of a number.
         self.actions = tuple(table)
 
     def _again(self, dice: Dice) -> Actions:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 
 HOT_MODULES = {
-    "bots": "flat_mc hustler ismcts miser outlaw",
+    "bots": "broker flat_mc hustler ismcts miser outlaw",
     "bots/search": "base caution guide judge mast playout race rewards tree",
     "engines/el_paso": "choices features game imagine leaving plunder state table town values",
     "engines/gnadenlos": "bags bids choices events features game hiring imagine market payday setup state table",

@@ -1,12 +1,13 @@
 """The contract of an engine: a Game is a set of rules, a State is one play of it, a View is what a seat may know.
 
 mypyc compiles this module. Games and states of plugins are plain Python, so both classes allow interpreted subclasses,
-and State has `__slots__`: compiled classes have no `__dict__`.
+and State has `__slots__`: compiled classes have no `__dict__`. Neither inherits from ABC: all compiled classes would
+share one cache of `isinstance`, which then takes one game for another.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, cast
@@ -32,7 +33,7 @@ V = TypeVar("V", bound=View)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class State(ABC, Generic[V]):
+class State(Generic[V]):
     """One play of a game, from the deal to the scores.
 
     `seat`, `phase` and `legal` are plain attributes that `step` keeps up to date: they are read at every decision. A
@@ -82,18 +83,22 @@ class State(ABC, Generic[V]):
     @abstractmethod
     def step(self, action: Action) -> None:
         """Carry out an action that is known to be legal. Callers outside of engines use `apply`."""
+        raise NotImplementedError
 
     @abstractmethod
     def clone(self) -> Self:
         """Return an independent copy that shares no mutable part; its `log` is None."""
+        raise NotImplementedError
 
     @abstractmethod
     def view(self, seat: int) -> V:
         """Return what this seat may know now, and nothing else."""
+        raise NotImplementedError
 
     @abstractmethod
     def scores(self) -> tuple[int, ...]:
         """Return the current score of each seat; final when the game is over."""
+        raise NotImplementedError
 
     def unseen(self) -> int:
         """Return the number of cards that no seat has ever seen and whose order is already fixed: what `redealt`
@@ -115,7 +120,7 @@ class State(ABC, Generic[V]):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Game(ABC, Generic[V]):
+class Game(Generic[V]):
     """The rules of one game with its options set. Get one from `configure`; equal options give the same object."""
 
     name: ClassVar[str]
@@ -176,6 +181,7 @@ class Game(ABC, Generic[V]):
     @abstractmethod
     def new(self, players: int, chance: Chance, log: list[Event] | None = None) -> State[V]:
         """Return a new state, dealt, at its first choice. Set-up events go to `log`."""
+        raise NotImplementedError
 
     def check_chance(self, chance: object) -> None:
         """Raise a TypeError that says what `new` takes, unless this is a Chance."""
@@ -185,10 +191,12 @@ class Game(ABC, Generic[V]):
     @abstractmethod
     def imagine(self, view: V, rng: Random) -> State[V]:
         """Return a complete state that gives the same view, its unknown part dealt by `rng`."""
+        raise NotImplementedError
 
     @abstractmethod
     def render(self, view: V, names: Sequence[str] = SEAT_NAMES) -> str:
         """Return the view as text for a person; `names[seat]` is what each player is called."""
+        raise NotImplementedError
 
     def event_text(self, event: Event, names: Sequence[str] = SEAT_NAMES) -> str:
         """Return the event as a sentence for a person; it contains nothing that is not in the event and `names`, by

@@ -12,22 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from random import Random
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from mypy_extensions import mypyc_attr
 
 T = TypeVar("T")
 Part = str | int
 
-_BLOCK_BITS = 512
-_SPARE_BITS = 64  # more bits than the draw needs: the bias of reducing them stays below 2**-64
-_MAX_DRAW_BITS = _BLOCK_BITS - _SPARE_BITS
+_BLOCK_BITS: Final = 512
+_SPARE_BITS: Final = 64  # more bits than the draw needs: the bias of reducing them stays below 2**-64
+_MAX_DRAW_BITS: Final = 512 - 64
 """Bits that a draw can use before one number may not be enough."""
-_SMALL_BITS = 60
-_SMALL = 1 << _SMALL_BITS
+_SMALL_BITS: Final = 60
+_SMALL: Final = 1 << 60
 """Divisions of numbers below this are fast: a draw splits off as many digits at once as fit."""
 
-_cuts: dict[int, list[tuple[int, int, int]]] = {}
+_number: Final = int.from_bytes
+_cuts: Final[dict[int, list[tuple[int, int, int]]]] = {}
 """Number of items -> how to split a number for their order: see `_cuts_for`."""
 
 
@@ -35,11 +36,11 @@ _cuts: dict[int, list[tuple[int, int, int]]] = {}
 class Chance:
     """All luck of one match. A subclass with a different source of luck overrides `number_for`."""
 
-    __slots__ = ("_keyed", "seed")
+    __slots__ = ("_new_hash", "seed")
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self._keyed = blake2b(key=seed.to_bytes(16, "big"))
+        self._new_hash = blake2b(key=seed.to_bytes(16, "big")).copy
 
     def __repr__(self) -> str:
         return f"Chance({self.seed})"
@@ -53,9 +54,9 @@ class Chance:
 
     def number_for(self, where: tuple[Part, ...]) -> int:
         """Return the number of a name given as a tuple; all luck comes from here."""
-        hashed = self._keyed.copy()
+        hashed = self._new_hash()
         hashed.update("/".join([str(part) for part in where]).encode())
-        return int.from_bytes(hashed.digest(), "big")
+        return _number(hashed.digest(), "big")
 
     def pick(self, n: int, *where: Part) -> int:
         """Return a number from 0 to n - 1."""
@@ -70,7 +71,7 @@ class Chance:
         rolled: list[int] = []
         while count > 0:
             some = min(at_once, count)
-            cut = sides**some
+            cut: int = sides**some
             low = rest % cut
             count -= some
             if count:

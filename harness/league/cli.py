@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from harness.cli.main import CommandGroup
 from harness.cli.options import (
     BOT,
     EVENT,
@@ -360,7 +361,7 @@ NOT_ASKED = (
 """Options of a run that a new league has not: see NOT_FOR_LEAGUES; a league's file may say `strict`."""
 
 
-@click.group("league")
+@click.group("league", cls=CommandGroup)
 def command() -> None:
     """Keep a league: a folder in which versions of bots join, play and leave, for weeks or for years.
 

@@ -255,8 +255,12 @@ class MatchPlay:
                     self._blame_error(error, number, state.phase)
                     action = self._forfeit(number, legal)
                 else:
-                    try:  # take the object from our list: a bot's object could claim to equal anything, or raise
-                        action = legal[legal.index(answer)]
+                    try:
+                        for action in legal:
+                            if action is answer:
+                                break
+                        else:  # take the object from our list: a bot's object could claim to equal anything, or raise
+                            action = legal[legal.index(answer)]
                     except BaseException:
                         self._blame(number, "illegal", illegal_answer(answer, legal), state.phase)
                         action = self._forfeit(number, legal)

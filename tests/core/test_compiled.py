@@ -18,7 +18,7 @@ import pytest
 from bots.flat_mc import FlatMc
 from bots.outlaw import Outlaw
 from bots.search.judge import Judge
-from harness import Bot, Chance, State, play_match
+from harness import Bot, Chance, Game, State, play_match
 from harness.conformance.information import fingerprint
 from harness.core import compiled as forms
 from harness.plugins.bot_files import digest_of_files, is_compiled_twin
@@ -26,7 +26,7 @@ from harness.plugins.registry import load
 from tests.support.cli import arena
 
 HERE = Path(__file__).parents[2]
-SPOILED = {"Struct", "dataclass", "NamedTuple", "Enum", "IntEnum", "StrEnum", "Flag"}
+SPOILED = {"ABC", "Struct", "dataclass", "NamedTuple", "Enum", "IntEnum", "StrEnum", "Flag"}
 SUFFIX = EXTENSION_SUFFIXES[0]
 
 
@@ -251,6 +251,14 @@ class Twisted(State):
 
     def scores(self):
         return ()
+
+
+def test_a_game_is_an_instance_of_its_own_class_only():
+    # Compiled subclasses of ABC share one cache: the first answer for a game's type would be that for all classes.
+    one, other = (play_match(name, ("random",) * 3, seed=0).game for name in ("el-paso", "gnadenlos"))
+    assert not isinstance(one, type(other))
+    assert isinstance(one, Game)
+    assert not isinstance(other, State)
 
 
 def test_copies_keep_private_slots_and_circles():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engines.el_paso import SITES, ElPaso, ElPasoState, Site
+from engines.el_paso.values import replaced
 from harness import Event
 from tests.support.luck import RiggedChance
 
@@ -55,7 +56,7 @@ def texts(state: ElPasoState) -> list[str]:
 def give_hand(state: ElPasoState, seat: int, *cards: tuple[Site, int]) -> None:
     """Puts these cards into a hand (all hidden from others) in place of what is there."""
     state.hands[seat] = tuple(tuple(sorted(value for site, value in cards if site == s)) for s in SITES)
-    state.shown[seat] = tuple(tuple(0 for site, _ in cards if site == s) for s in SITES)
+    state.shown = replaced(state.shown, seat, tuple(tuple(0 for site, _ in cards if site == s) for s in SITES))
     if state.seat == seat and state.phase == "play":
         play = state.game.table.play
         state.legal = tuple(play[site][value] for site, values in enumerate(state.hands[seat]) for value in values)
@@ -68,7 +69,7 @@ def tiles(**by_name: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
 
 def stock(state: ElPasoState, **by_name: tuple[int, ...]) -> None:
     """Replaces what is in town."""
-    state.stacks = list(tiles(**by_name))
+    state.stacks = tiles(**by_name)
 
 
 def draw_all(state: ElPasoState) -> None:

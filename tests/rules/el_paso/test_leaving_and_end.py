@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from engines.el_paso import SITES, Site
+from engines.el_paso.values import at_site, replaced
 from harness import NOBODY, Chance, ranks_of
 from tests.rules.el_paso.scenario import (
     EMPTY,
@@ -35,7 +36,7 @@ def test_ep18_the_first_group_carries_one_the_second_two_and_so_on():
     state = table(players=5)
     play_round(state)
     for group, leavers in enumerate([(1, 3), (0,), (2, 4)], 1):
-        state.tiles = [tiles(bank=(1, 2, 3, 4, 5))] * 5
+        state.tiles = (tiles(bank=(1, 2, 3, 4, 5)),) * 5
         leave_together(state, *leavers)
         assert state.limit == group
         for _ in leavers:
@@ -63,7 +64,7 @@ def test_ep19_leavers_choose_one_after_the_other_from_the_lookout_in_public():
     go_to_town(state, 2)
     play_round(state)
     assert state.lookout == 2
-    state.tiles = [tiles(bank=(1, 2))] * 4
+    state.tiles = (tiles(bank=(1, 2)),) * 4
     leave_together(state, 0, 1, 3)
     asked, money = [], list(state.money)
     while state.phase == "carry":
@@ -77,7 +78,7 @@ def test_ep19_leavers_choose_one_after_the_other_from_the_lookout_in_public():
 def test_ep19_each_set_of_tiles_can_be_reached_in_one_way_only():
     start = table(players=2)
     play_round(start)
-    start.tiles = [tiles(bank=(1, 4, 4), hotel=(2,)), EMPTY]
+    start.tiles = (tiles(bank=(1, 4, 4), hotel=(2,)), EMPTY)
     do(start, "leave", "stay")
     start.limit = 3
     found = []
@@ -99,7 +100,7 @@ def test_ep19_each_set_of_tiles_can_be_reached_in_one_way_only():
 def test_ep19_equal_tiles_are_one_action_and_fewer_than_the_limit_is_allowed():
     state = table(players=2)
     play_round(state)
-    state.tiles[0] = tiles(bank=(4, 4), saloon=(3,))
+    state.tiles = replaced(state.tiles, 0, tiles(bank=(4, 4), saloon=(3,)))
     do(state, "leave", "stay")
     assert texts(state) == ["sell the rest", "carry bank 4", "carry saloon 3"]
     do(state, "sell the rest")
@@ -109,23 +110,23 @@ def test_ep19_equal_tiles_are_one_action_and_fewer_than_the_limit_is_allowed():
 def test_ep19_tiles_of_earlier_towns_may_be_carried_and_the_choice_is_offered_in_the_last_town():
     state = table(players=2)
     last = len(state.game.figures.towns) - 1
-    state.tiles[0] = tiles(bank=(5,))
+    state.tiles = replaced(state.tiles, 0, tiles(bank=(5,)))
     play_round(state)
     do(state, "leave", "leave", "carry bank 5")
     sell_all(state)
     while state.town < last:
         owned = state.tiles[0][Site.BANK]
         assert owned == (5,)
-        state.tiles[0] = tiles(bank=(5,))
+        state.tiles = replaced(state.tiles, 0, tiles(bank=(5,)))
         if state.phase == "play":
             play_round(state)
-            state.tiles[0] = tiles(bank=(5,))
+            state.tiles = replaced(state.tiles, 0, tiles(bank=(5,)))
         else:
             leave_together(state, 0, 1)
             while state.phase == "carry":
                 do(state, "carry bank 5" if state.seat == 0 else "sell the rest")
     play_round(state)
-    state.tiles[0] = tiles(bank=(5,))
+    state.tiles = replaced(state.tiles, 0, tiles(bank=(5,)))
     do(state, "leave", "leave")
     assert (state.phase, texts(state)) == ("carry", ["sell the rest", "carry bank 5"])
 
@@ -136,7 +137,7 @@ def test_ep20_the_sheets_example_in_santa_fe():
     town = state.game.figures.towns[3]
     assert (town.name, town.rate, town.has(Site.BANK)) == ("Santa Fe", 3, False)
     play_round(state)
-    state.tiles[state.seat] = tiles(horses=(4, 4), saloon=(5,), bank=(5,))
+    state.tiles = replaced(state.tiles, state.seat, tiles(horses=(4, 4), saloon=(5,), bank=(5,)))
     seat, money = state.seat, state.money[state.seat]
     do(state, "leave", "stay", "sell the rest")
     assert state.money[seat] - money == 4 + 5
@@ -146,7 +147,7 @@ def test_ep20_values_are_added_before_dividing_and_rounded_down():
     state = table(players=2)
     rate = state.game.figures.towns[0].rate
     play_round(state)
-    state.tiles[0] = tiles(bank=(3,), hotel=(3,), saloon=(5,))
+    state.tiles = replaced(state.tiles, 0, tiles(bank=(3,), hotel=(3,), saloon=(5,)))
     do(state, "leave", "stay", "sell the rest")
     assert state.money[0] == (3 + 3 + 5) // rate
 
@@ -157,7 +158,7 @@ def test_ep21_sold_tiles_go_back_into_the_bag_or_in_nl_to_the_box(edition, place
     if state.phase == "answer":
         stay_all(state)
     play_round(state)
-    state.tiles[0] = tiles(bank=(5,), hotel=(1, 2))
+    state.tiles = replaced(state.tiles, 0, tiles(bank=(5,), hotel=(1, 2)))
     before = [list(values) for values in getattr(state, place)]
     do(state, "leave", "stay", "sell the rest")
     after = getattr(state, place)
@@ -190,7 +191,7 @@ def empty_the_town(state, seats):
 
 def test_ep23_all_leave_an_empty_town_with_two_tiles_if_no_player_left_before():
     state = table(players=3)
-    state.tiles = [tiles(hotel=(1, 2, 3))] * 3
+    state.tiles = (tiles(hotel=(1, 2, 3)),) * 3
     empty_the_town(state, (0, 1, 2))
     assert (state.phase, state.limit, state.left) == ("carry", 2, (1, 1, 1))
     do(state, "carry hotel 1", "carry hotel 2")
@@ -208,7 +209,7 @@ def test_ep23_players_still_in_an_empty_town_are_the_next_group(edition, limit):
         sell_all(state)
         if seat < 2:
             play_round(state)
-    state.tiles = [tiles(hotel=(1, 2, 3, 4, 5))] * 5
+    state.tiles = (tiles(hotel=(1, 2, 3, 4, 5)),) * 5
     empty_the_town(state, (3, 4))
     assert (state.phase, state.limit, state.left) == ("carry", limit, (1, 2, 3, 4, 4))
 
@@ -238,7 +239,7 @@ def test_ep24_tiles_left_in_town_or_lost_go_back(edition, place):
     state = table(players=2, edition=edition, dice={(0, 1): RAID}, log=log)
     if state.phase == "answer":
         stay_all(state)
-    state.tiles[0] = tiles(bank=(5,))
+    state.tiles = replaced(state.tiles, 0, tiles(bank=(5,)))
     left = sum(map(len, state.stacks))
     # what the second town then draws comes out of the bag again
     play_round(state)
@@ -265,9 +266,9 @@ def test_ep26_a_town_without_tiles_is_over_at_once_and_each_may_carry_two(editio
         stay_all(state)
     while state.phase != "draw" or state.queue:
         state.apply(state.legal[0])
-    state.bag = list(EMPTY)
-    state.stacks = list(EMPTY)
-    state.tiles[2] = tiles(bank=(1, 2, 3))
+    state.bag = EMPTY
+    state.stacks = EMPTY
+    state.tiles = replaced(state.tiles, 2, tiles(bank=(1, 2, 3)))
     state.apply(state.legal[0])
     assert (state.town, state.round, state.phase, state.seat, state.limit) == (1, 0, "carry", 2, 2)
     assert state.left == (1, 1, 1)
@@ -282,7 +283,7 @@ def test_ep27_after_the_last_town_tiles_are_sold_one_to_one_and_money_is_the_sco
     last = len(state.game.figures.towns) - 1
     go_to_town(state, last)
     play_round(state)
-    state.tiles = [tiles(bank=(5,), hotel=(4,)), EMPTY]
+    state.tiles = (tiles(bank=(5,), hotel=(4,)), EMPTY)
     state.money = (10, 12)
     lookout = state.seat
     do(state, "leave", "leave")
@@ -314,7 +315,8 @@ def test_ep28_a_card_drawn_from_a_turned_over_discard_is_known_until_it_is_playe
     give_hand(state, 0, (Site.BANK, 1), (Site.HOTEL, 2))
     do(state, "play bank 1")
     give_hand(state, 1, (Site.BANK, 2), (Site.HOTEL, 3))
-    state.piles[Site.BANK] = state.faces[Site.BANK] = ()
+    state.piles[Site.BANK] = ()
+    state.faces = at_site(state.faces, Site.BANK, ())
     do(state, "play bank 2")
     do(state, "draw bank", "draw bank")
     assert state.view(1).hands[0][Site.BANK] == (2,)
@@ -329,7 +331,7 @@ def test_ep28_a_card_drawn_from_a_turned_over_discard_is_known_until_it_is_playe
 def test_ep28_playing_a_hidden_card_reveals_no_other_card():
     state = table(players=2)
     give_hand(state, 0, (Site.BANK, 1), (Site.BANK, 6), (Site.HOTEL, 2))
-    state.shown[0] = ((0, 6), (), (), (), (0,), ())
+    state.shown = replaced(state.shown, 0, ((0, 6), (), (), (), (0,), ()))
     do(state, "play bank 1")
     give_hand(state, 1, (Site.HOTEL, 3), (Site.HOTEL, 4))
     do(state, "play hotel 3")

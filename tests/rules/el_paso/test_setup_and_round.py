@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engines.el_paso import SITES, Site
+from engines.el_paso.values import at_site, replaced
 from harness import NOBODY, Chance
 from tests.rules.el_paso.scenario import (
     HARMLESS,
@@ -52,7 +53,7 @@ def test_ep4_seven_towns_in_order_and_unlimited_money():
     ]  # fmt: skip
     state = table()
     state.money = (49, *state.money[1:])
-    state.tiles[0] = tiles(bank=(5, 5), hotel=(5, 5))
+    state.tiles = replaced(state.tiles, 0, tiles(bank=(5, 5), hotel=(5, 5)))
     play_round(state)
     do(state, "leave")
     stay_all(state)
@@ -99,7 +100,7 @@ def test_ep7_a_town_is_stocked_from_the_bag_once_and_foreign_tiles_go_back(editi
 def test_ep7_all_tiles_are_drawn_when_the_bag_holds_fewer():
     log = []
     state = table(edition="nl", log=log)
-    state.bag = list(tiles(bank=(1,), saloon=(3,), gold_mine=(2,)))
+    state.bag = tiles(bank=(1,), saloon=(3,), gold_mine=(2,))
     stay_all(state)
     play_round(state)
     go_to_town(state, 1)
@@ -158,7 +159,7 @@ def test_ep9_all_players_may_leave_in_the_first_round_if_the_edition_asks():
 
 def test_ep10_leavers_go_before_any_card_is_laid():
     state = table()
-    state.tiles[1] = tiles(bank=(4,))
+    state.tiles = replaced(state.tiles, 1, tiles(bank=(4,)))
     play_round(state)
     do(state, "stay", "leave", "stay")
     assert (state.phase, state.seat) == ("carry", 1)
@@ -225,12 +226,12 @@ def test_ep13_the_lookout_rolls_after_having_left():
 def test_ep14_the_sheriffs_take_all_tiles_of_those_still_in_town_and_no_loot_is_taken():
     log = []
     state = table(dice={(0, 2): RAID}, log=log)
-    state.tiles = [tiles(bank=(1, 5), hotel=(2,)), tiles(saloon=(3,)), tiles(cattle=(4,))]
+    state.tiles = (tiles(bank=(1, 5), hotel=(2,)), tiles(saloon=(3,)), tiles(cattle=(4,)))
     state.money = (7, 8, 9)
     play_round(state)
-    owned = list(state.tiles)
+    owned = state.tiles
     do(state, "stay", "leave", "stay", "carry saloon 3")
-    before = list(state.stacks)
+    before = state.stacks
     while state.phase == "play":
         state.apply(state.legal[0])
     assert state.tiles[0] == state.tiles[2] == ((),) * 6
@@ -269,7 +270,7 @@ def test_ep15_only_this_rolls_faces_count():
     play_round(state)
     stay_all(state)
     stock(state, saloon=(4, 5), hotel=(1,))
-    state.tiles = [((),) * 6] * 2
+    state.tiles = (((),) * 6,) * 2
     give_hand(state, 0, (Site.SALOON, 8), (Site.HOTEL, 1))
     do(state, "play saloon 8")
     play_round(state)
@@ -291,7 +292,8 @@ def test_ep16_played_cards_are_discarded_highest_first_and_form_a_queue():
         give_hand(state, seat, (Site.BANK, value), (Site.HORSES, 1))
         do(state, f"play bank {value}")
     assert state.discards[Site.BANK] == (8, 5, 3)
-    state.piles[Site.BANK], state.faces[Site.BANK] = (7,), (0,)
+    state.piles[Site.BANK] = (7,)
+    state.faces = at_site(state.faces, Site.BANK, (0,))
     do(state, "draw bank")
     assert state.piles[Site.BANK] == (8, 5, 3)  # turned over: the first-laid card is on top
     do(state, "draw bank")
@@ -326,8 +328,10 @@ def test_ep17_a_site_with_neither_pile_nor_discard_cannot_be_chosen():
     give_hand(state, 0, (Site.BANK, 1), (Site.HOTEL, 2))
     do(state, "play bank 1")
     give_hand(state, 1, (Site.BANK, 2), (Site.HOTEL, 3))
-    state.piles[Site.HORSES] = state.faces[Site.HORSES] = ()
-    state.piles[Site.BANK] = state.faces[Site.BANK] = ()
+    state.piles[Site.HORSES] = ()
+    state.faces = at_site(state.faces, Site.HORSES, ())
+    state.piles[Site.BANK] = ()
+    state.faces = at_site(state.faces, Site.BANK, ())
     do(state, "play bank 2")
     assert "draw horses" not in texts(state)
     assert state.piles[Site.BANK] == state.faces[Site.BANK] == (2, 1)
