@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import gc
 import os
+import subprocess
 import sys
 from contextlib import contextmanager
 from functools import cache
@@ -184,11 +185,17 @@ def pytest_configure(config):
     settings.load_profile("arena")
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # files in our order, not by their number of tests
+    here = Path(__file__).parent
+    # Of a fresh clone each worker would rewrite the asserts of all tests: 7 seconds of processor time.
+    whole = getattr(config.option, "numprocesses", None) and not config.option.file_or_dir
+    if whole and not (here / "rules" / "__pycache__").exists():
+        collect = [sys.executable, "-m", "pytest", "--collect-only", "--quiet"]
+        subprocess.run(collect, cwd=here.parent, stdout=subprocess.DEVNULL)
     # Tests start hundreds of processes. Where Python is told not to write bytecode, as in many containers, each of them
     # would compile Arena's sources again, which doubles what it costs to start one.
     if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
         for package in ("harness", "engines", "bots", "tests/support"):
-            compileall.compile_dir(Path(__file__).parents[1] / package, quiet=2)
+            compileall.compile_dir(here.parent / package, quiet=2)
 
 
 def pytest_addoption(parser):
