@@ -68,7 +68,7 @@ class Outlaw(Bot[ElPasoView]):
 
 def reason(tables: Tables, view: ElPasoView, action: Action) -> str:
     """Return why I choose so, in points."""
-    if isinstance(action, Stay | Leave):
+    if isinstance(action, (Stay, Leave)):
         now, stay, safe, least = if_leaving(tables, view)
         raid = Raid(tables, view, least)
         more = max([raid.loot(site, card) for site, cards in enumerate(view.hand) for card in cards], default=0.0)

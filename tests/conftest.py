@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import gc
 import os
+import subprocess
 import sys
 from contextlib import contextmanager
 from functools import cache
@@ -107,56 +108,58 @@ TOGETHER = ("cluster",)
 """Folders whose files share something that takes seconds to start: one worker runs them all, one after the other."""
 LONGEST = (
     *TOGETHER,
-    "isolation/test_isolated.py",
-    "executors/test_pool.py",
-    "isolation/test_filter.py",
-    "isolation/test_fresh.py",
-    "conformance/test_laws.py",
-    "isolation/test_zoo.py",
-    "e2e/test_new_package.py",
-    "e2e/test_survival.py",
-    "e2e/test_plugin_game.py",
-    "architecture/test_quality.py",
-    "docs/test_pages.py",
-    "cli/test_breakpoints.py",
-    "isolation/test_check.py",
-    "isolation/test_crash_without_blame.py",
-    "docs/test_action.py",
-    "e2e/test_shipped_packages.py",
-    "ask/test_ask.py",
-    "mutation/test_mutation.py",
-    "league/test_matchmaking.py",
-    "runs/test_adaptive_feed.py",
-    "docs/test_site.py",
-    "isolation/test_forgeries.py",
-    "cli/test_damage.py",
-    "isolation/test_tidiness.py",
-    "isolation/test_untrusted_runs.py",
-    "isolation/test_safe_default.py",
-    "e2e/test_installed_plugins.py",
-    "e2e/test_killed_extension.py",
-    "docs/test_bots_page.py",
-    "ratings/test_truth.py",
-    "runs/test_multi_game.py",
-    "runs/test_long_runs.py",
-    "luck/test_luck_adjusted.py",
-    "bots/test_search_law.py",
-    "output/test_outcome.py",
-    "verify/test_verify.py",
-    "formats/test_round_robin.py",
-    "comparison/test_sequential_test.py",
-    "oracles/test_gnadenlos.py",
-    "comparison/test_cli.py",
-    "cli/test_mistakes.py",
-    "results/test_reference.py",
-    "results/test_search.py",
+    "browser/test_page.py",
     "report/test_browser.py",
-    "serve/test_live_browser.py",
-    "bench/test_idle_time.py",
-    "bench/test_peers.py",
-    "bench/test_instructions.py",
-    "conformance/test_planted_bugs.py",
+    "executors/test_pool.py",
+    "isolation/test_isolated.py",
+    "conformance/test_laws.py",
+    "isolation/test_fresh.py",
+    "isolation/test_filter.py",
+    "e2e/test_survival.py",
+    "e2e/test_new_package.py",
+    "browser/test_same_records.py",
+    "report/test_site_journey.py",
+    "verify/test_verify.py",
+    "isolation/test_crash_without_blame.py",
+    "isolation/test_zoo.py",
     "league/test_month.py",
+    "isolation/test_safe_default.py",
+    "runs/test_untrusted_files.py",
+    "cli/test_event_files.py",
+    "bench/test_cluster_speed.py",
+    "architecture/test_quality.py",
+    "comparison/test_runs.py",
+    "docs/test_pages.py",
+    "play/test_saves.py",
+    "isolation/test_stored_bots.py",
+    "isolation/test_untrusted_runs.py",
+    "executors/test_fork_unsafe.py",
+    "ask/test_ask.py",
+    "comparison/test_luck_adjusted.py",
+    "e2e/test_shipped_packages.py",
+    "league/test_league_commands.py",
+    "cli/test_breakpoints.py",
+    "bench/test_peers.py",
+    "isolation/test_examples.py",
+    "play/test_terminal.py",
+    "serve/test_live_browser.py",
+    "conformance/test_small_games.py",
+    "conformance/test_planted_bugs.py",
+    "isolation/test_entering.py",
+    "isolation/test_check.py",
+    "e2e/test_plugin_game.py",
+    "docs/test_site.py",
+    "league/test_league_damage.py",
+    "isolation/test_tidiness.py",
+    "isolation/test_snapshots.py",
+    "api/test_notebook.py",
+    "api/test_runs.py",
+    "cli/test_damage.py",
+    "mutation/test_mutation.py",
+    "adapters/test_encoding.py",
+    "verify/test_signatures.py",
+    "docs/test_sections.py",
+    "runs/test_multi_game.py",
 )
 """Folders and files in the order in which they are given to workers, by the time they take; the others follow."""
 
@@ -184,11 +187,17 @@ def pytest_configure(config):
     settings.load_profile("arena")
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # files in our order, not by their number of tests
+    here = Path(__file__).parent
+    # Of a fresh clone each worker would rewrite the asserts of all tests: 7 seconds of processor time.
+    whole = getattr(config.option, "numprocesses", None) and not config.option.file_or_dir
+    if whole and not (here / "rules" / "__pycache__").exists():
+        collect = [sys.executable, "-m", "pytest", "--collect-only", "--quiet"]
+        subprocess.run(collect, cwd=here.parent, stdout=subprocess.DEVNULL)
     # Tests start hundreds of processes. Where Python is told not to write bytecode, as in many containers, each of them
     # would compile Arena's sources again, which doubles what it costs to start one.
     if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
         for package in ("harness", "engines", "bots", "tests/support"):
-            compileall.compile_dir(Path(__file__).parents[1] / package, quiet=2)
+            compileall.compile_dir(here.parent / package, quiet=2)
 
 
 def pytest_addoption(parser):

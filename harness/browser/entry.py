@@ -25,6 +25,7 @@ from harness.core.errors import ArenaError, PluginError, UsageError
 from harness.core.options import MAX_DEALS
 from harness.core.records import GameRecord, fits_seats
 from harness.match.replay import HUMAN, verify
+from harness.play.person import all_rules
 from harness.plugins.registry import Registry, load
 
 MAX_TRIAL = 5000
@@ -52,6 +53,7 @@ class Page:
                 {
                     "name": name,
                     "title": game.title,
+                    "about": doc_line(game),
                     "players": [game.min_players, game.max_players],
                     "bots": self._bots_of(name),
                     "house": house_bots(self.registry, game.configure()),
@@ -119,6 +121,10 @@ class Page:
     def hint(self) -> dict[str, object]:
         """Return a bot's advice."""
         return self._open_table().hint()
+
+    def all_rules(self, game: str) -> list[tuple[str, str]]:
+        """Return the numbered rules of a game."""
+        return [(rule.number, rule.text) for rule in all_rules(self.registry.game(game).configure()).values()]
 
     def rules(self) -> list[tuple[str, str]]:
         """Return the rules behind the choice."""
@@ -207,6 +213,7 @@ def fields_of(cls: type) -> list[tuple[str, str, str]]:
 CALLS = (
     "about",
     "add_bots",
+    "all_rules",
     "choose",
     "hint",
     "package",

@@ -82,7 +82,25 @@ def full_message(error: ArenaError) -> str:
 # The commands.
 
 
-class Arena(click.Group):
+class CommandGroup(click.Group):
+    """Says which command is most similar to one that does not exist."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that was typed; raise UsageError with the most similar name if there is none."""
+        commands = self.list_commands(ctx)
+        if args[0] not in commands and not args[0].startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], commands, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            listed = f"'{ctx.command_path} --help' lists them."
+            raise click.UsageError(f"There is no command {args[0]!r}.{hint} {listed}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class Arena(CommandGroup):
     """Lists commands without importing them, and turns ArenaError into a message and an exit code."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
@@ -92,18 +110,6 @@ class Arena(click.Group):
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         """Import the command and return it; None if there is no such command."""
         return load_object(COMMANDS[name].where) if name in COMMANDS else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that was typed; raise UsageError with the most similar name if there is none."""
-        if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise click.UsageError(f"There is no command {args[0]!r}.{hint} 'arena --help' lists them.", ctx)
-        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return completions of command names, without importing the commands."""

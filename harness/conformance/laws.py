@@ -299,7 +299,7 @@ def luck_does_not_depend_on_play(trial: Trial) -> None:
             state.step(at_random(None, state.legal, rng))
         drawn: dict[str, Counter[str]] = defaultdict(Counter)
         for name in luck.drain_names():
-            drawn[re.sub(r"\d+", "#", name)][name] += 1
+            drawn[re.sub(r"-?\d+", "#", name)][name] += 1
         plays.append(drawn)
     for kind in set.intersection(*map(set, plays)):
         names = [play[kind] for play in plays]

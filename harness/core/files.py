@@ -297,15 +297,8 @@ class UserCache:
         with suppress(OSError):
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             Folder(self.path).write(name, data, mode=0o600)
-            for old in sorted(self.path.iterdir(), key=_modified_at)[:-max_files]:
+            for old in sorted(self.path.iterdir(), key=os.path.getmtime)[:-max_files]:
                 old.unlink(missing_ok=True)
-
-
-def _modified_at(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # deleted by another process
-        return 0.0
 
 
 class UnreadableFile(Exception):

@@ -348,6 +348,14 @@ def _rooms(game: GamePlan, plan: Plan) -> Iterator[int]:
         left -= min(tables, left)
 
 
+def stages(game: GamePlan, plan: Plan) -> int | None:
+    """Return the number of rounds; None if results decide when the ladder ends."""
+    most = count(game, plan)
+    if most is None or plan.number("until-separated"):
+        return None
+    return -(-most // (tables_per_round(game, plan) * game.players))
+
+
 def sizes(game: GamePlan, plan: Plan) -> Iterator[int] | None:
     """Return the number of matches of each round; None if results decide when the ladder ends."""
     if plan.number("until-separated"):
@@ -417,6 +425,7 @@ LADDER = Format(
     ),
     candidates=True,
     track=LadderTracker,
+    stages=stages,
     sizes=sizes,
     extend=lambda plan, asked: longer_ladder(plan, asked, sizes),
 )

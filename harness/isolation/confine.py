@@ -15,14 +15,13 @@ import sys
 import termios
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from harness.isolation import kernel, seccomp
 from harness.isolation.kernel import syscall
-from harness.isolation.launch import SandboxLimits
+from harness.isolation.limits import SandboxLimits
 
 # Root file system
 #
@@ -308,7 +307,7 @@ def confine(limits: SandboxLimits, namespaces: bool, in_cgroup: bool) -> tuple[s
         # processes reached 1.3 GB of 256 MB. So the bot gets a single process without threads, and few descriptors,
         # because the buffers behind them are not part of its memory.
         # The supervisor counts, too, where both are in a user namespace.
-        limits = replace(limits, processes=1 if os.getuid() == 0 else 2, open_files=SINGLE_OPEN_FILES)
+        limits = limits._replace(processes=1 if os.getuid() == 0 else 2, open_files=SINGLE_OPEN_FILES)
     # First: opening /dev/tty is not possible from the new root.
     _leave_terminal()
     if limits.confined:

@@ -20,7 +20,8 @@ from typing import Any, ClassVar
 from harness.core.records import FaultKind
 from harness.isolation.accounting import FreezeFailed, ProcessTree, children_of, descendants_of, exceeds_memory
 from harness.isolation.cgroups import Cgroup
-from harness.isolation.launch import Launch, SandboxLimits
+from harness.isolation.launch import Launch
+from harness.isolation.limits import SandboxLimits
 from harness.isolation.prefork import TemplateProcess
 from harness.isolation.protocol import MAX_LINE_BYTES
 from harness.match.faults import BotFault, without_addresses

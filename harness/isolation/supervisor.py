@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from harness.isolation import kernel, seccomp
 from harness.isolation.confine import confine, enter_namespaces
-from harness.isolation.launch import SandboxLimits, find_packages
+from harness.isolation.limits import SandboxLimits, find_packages
 
 EXIT_CANNOT_START = 126
 """Exit code when the program cannot be started within its limits; stderr has the reason."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from harness.cli.main import CommandGroup
 from harness.cli.options import (
     BOT,
     EVENT,
@@ -360,7 +361,7 @@ NOT_ASKED = (
 """Options of a run that a new league has not: see NOT_FOR_LEAGUES; a league's file may say `strict`."""
 
 
-@click.group("league")
+@click.group("league", cls=CommandGroup)
 def command() -> None:
     """Keep a league: a folder in which versions of bots join, play and leave, for weeks or for years.
 
@@ -393,7 +394,8 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
     arena league init autumn --from event.toml
     """
     from harness.league.folder import NOT_FOR_LEAGUES, LeagueFolder
-    from harness.runs.request import RunRequest, asked_in
+    from harness.runs.request import RunRequest, asked_in, is_run, run_at
+    from harness.runs.resume import request_of_run
 
     fields: dict[str, Any] = {}
     bots: tuple[Any, ...] = ()
@@ -403,6 +405,8 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
         fields = {name: value for name, value in fields.items() if name not in NOT_FOR_LEAGUES and name != "file"}
     request = RunRequest(**{**fields, **given(asked)})
     registry = load_plugins(isolate=request.isolate)
+    if event and is_run(Path(event)):
+        request_of_run(run_at(Path(event)), registry)  # refuses programs with other files
     named = registry.for_names_in(Path(event).name) if event else registry
     named.entrants(bots)  # report unknown bots before there is a folder
     league = LeagueFolder.create(folder, request, registry)

@@ -44,7 +44,10 @@ if TYPE_CHECKING:
 @options_option
 @seed_option
 @click.option(
-    "--hint-bot", type=BOT, metavar="BOT", help="The bot that gives hints. Default: the strongest that plays the game."
+    "--hint-bot",
+    type=BOT,
+    metavar="BOT",
+    help="The bot that gives hints. Default: an expert of the game, with its reasons, or a search bot.",
 )
 @run_option("isolate", "Which bots play in sandboxed processes, as in a tournament. Default: auto.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")

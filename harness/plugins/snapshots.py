@@ -13,10 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.machinery import ModuleSpec
-from importlib.metadata import Distribution, distributions
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from harness.core.compiled import LIBRARY, library_path
@@ -25,6 +24,9 @@ from harness.core.files import MAX_DATA_BYTES, MAX_TEXT_BYTES, UnreadableFile, r
 from harness.core.options import NO_FILES
 from harness.plugins.bot_files import OURS, bot_file, declared_file, digest_of_files, sources_of, syntax_nodes
 from harness.plugins.entrants import BotDescription, Entrant
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 # Snapshots: copies of all files of a bot, in a folder that is named by their digest.
 #
@@ -433,6 +435,8 @@ def _holds_packages(folder: Path) -> bool:
 @cache
 def _in_place() -> dict[str, str]:
     """Return the editable packages: name -> first file."""
+    from importlib.metadata import distributions  # not at the top: see `discovery.entry_points`
+
     return {
         name: spec.origin
         for distribution in distributions()

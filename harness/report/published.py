@@ -145,9 +145,9 @@ def _in_game(bot: str, game: str, runs: Sequence[Published]) -> InGame | None:
     if not lines:
         return None
     ranked = _opponents(bot, game, runs)
-    best = ranked[: min(OPPONENTS_SHOWN, (len(ranked) + 1) // 2)]
-    # No opponent is the worst of those that it beats equally often.
-    behind = [one for one in ranked[len(best) :] if one.ahead < best[0].ahead]
+    best = [one for one in ranked[: min(OPPONENTS_SHOWN, (len(ranked) + 1) // 2)] if one.ahead > 0]
+    # Of opponents that it beats equally often, none is the worst.
+    behind = [one for one in ranked[len(best) :] if not best or one.ahead < best[0].ahead]
     worst = behind[: -OPPONENTS_SHOWN - 1 : -1]
     form = next((list(run.form[game][bot]) for run in runs if bot in run.form.get(game, {})), [])
     return InGame(game, lines, best, worst, form)

@@ -310,6 +310,11 @@ def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list
         )
     request = without_defaults(RunRequest(**fields_of_run(run)), registry)
     setup = prepare(request, registry)
+    for old in run.info.entrants:
+        # A program gets the files that its words name, and run.json may be of other people: with another file of this
+        # user among them it is another version.
+        if old.ref.command is not None and (change := entrant_change(old, setup.entrants.get(old.name))):
+            raise UsageError(f"{run.folder} cannot be played once more: {change}.", fix="late-bot")
     asked, plan = setup.plan, run.info.plan
     # Versions of rules are left out of the comparison: changes_since reports them.
     same = replace(plan, games=tuple(replace(game, rules="") for game in plan.games))

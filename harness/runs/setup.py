@@ -107,7 +107,8 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
             try:
                 seats = seats_for(game, request.players, field)
             except UsageError as error:
-                raise UsageError(" ".join([str(error), *refused, *unknown]), error.fix, **error.data) from None
+                said = [str(error), *_others(request, entrants, name), *refused, *unknown]
+                raise UsageError(" ".join(said), error.fix, **error.data) from None
         plans.append(
             GamePlan(name=name, rules=game.version, settings=dict(game.settings), players=seats, entrants=field)
         )
@@ -230,6 +231,13 @@ def _unfit_option(chosen: Mapping[str, type[Game[Any]]], options: Mapping[str, V
         except ArenaError:
             return (key,)
     return ()
+
+
+def _others(request: RunRequest, entrants: Sequence[Entrant], game: str) -> Iterator[str]:
+    """Yield a sentence about the bots that were asked for and do not play this game."""
+    names = [each.name for each in entrants if not each.consulted and not each.plays(game)]
+    if names and request.bots:
+        yield f"{', '.join(names)} {'does' if len(names) == 1 else 'do'} not play it."
 
 
 def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:

@@ -598,6 +598,7 @@ class LiveRun:
             "run": self.title,
             "format": info.plan.format,
             "games": [game.name for game in info.plan.games],
+            "titles": {name: game.title for name, game in self._games.items()},
             "bots": len(info.entrants),
             "matches": len(self._ids),
             **self._pace.fields(self._run, now),

@@ -32,6 +32,7 @@ SMALL = {
     "executors/retry.py": "whom to blame and what to play again",
     "executors/serial.py": "one executor",
     "isolation/doctor.py": "what this machine can enforce",
+    "isolation/limits.py": "the part of a launch that each bot's process needs, so it loads little",
     "isolation/kernel.py": "system calls that Python lacks, for the sandbox and for other processes",
     "isolation/supervisor.py": "a process that starts in a new Python, so it loads little",
     "match/faults.py": "what a fault of a bot is, for the referee and every process that runs bots",

@@ -1,7 +1,7 @@
 """Plays matches of every game with bundled bots and prints a digest of their records, and the time they took.
 
     python -m tests.browser.same_records quick 1000
-    python -m tests.browser.same_records search 20
+    python -m tests.browser.same_records quick 20 search 2
 
 Under CPython and under Pyodide it prints the same digests: tests/browser/test_same_records.py compares them.
 """
@@ -46,17 +46,18 @@ def digest_of(registry, game, kind, matches):
     return total.hexdigest()
 
 
-def main(kind, matches):
-    """Prints JSON: a digest for each game, and seconds of processor time."""
+def main(*kinds_and_matches):
+    """Prints JSON: a digest for each game and kind of bots, and seconds (under Pyodide of wall time)."""
     began = perf_counter()
     from harness.plugins.registry import load
 
     registry = load()
     loaded, found = perf_counter() - began, {}
-    for name in sorted(registry.games):
-        before = process_time()
-        digest = digest_of(registry, registry.game(name).configure(), kind, int(matches))
-        found[name] = {"digest": digest, "seconds": process_time() - before}
+    for kind, matches in zip(kinds_and_matches[::2], kinds_and_matches[1::2], strict=True):
+        for name in sorted(registry.games):
+            before = process_time()
+            digest = digest_of(registry, registry.game(name).configure(), kind, int(matches))
+            found[f"{name}, {kind}"] = {"digest": digest, "seconds": process_time() - before}
     sys.stdout.write(json.dumps({"python": sys.version, "loaded": loaded, "games": found}) + "\n")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -17,7 +18,9 @@ from pathlib import Path
 import pytest
 
 from harness.browser.server import page_server
+from harness.plugins.registry import load
 from harness.runs.reader import GAMES
+from tests.browser import same_records
 from tests.browser.support import ROOT, RUNTIME, TOOLS, needs_runtime
 from tests.report.browser import browser
 from tests.support.cli import arena
@@ -228,11 +231,15 @@ def test_a_match_is_kept_and_continued_and_hints_come_with_reasons_and_rules(vis
     visitor.act("document.querySelector('#table .can, #choices button').dispatchEvent(new MouseEvent('click'))")
     shown = visitor.text("table")
     visitor.act("document.getElementById('hint').click()")
+    assert visitor.text("kinds") == "Draw a card from a site's pile."
     assert "outlaw would choose" in visitor.text("advice")
     assert visitor.page.texts("#advice li")
     visitor.act("document.querySelector('#rules summary').click()")
     assert "EP-" in visitor.text("rule-list")
     visitor.open("index.html", 390)
+    visitor.act("document.querySelector('#all-rules summary').click()")
+    assert "EP-1 " in visitor.text("all-rule-list")
+    visitor.check_layout(390)
     assert "after 1 choices" in visitor.text("saved-text")
     visitor.act("document.getElementById('continue').click()")
     assert visitor.text("table") == shown
@@ -385,6 +392,39 @@ def run_source(visitor, source):
     """Puts a bot into the editor in place of what is there, and runs it."""
     visitor.page.js(TYPE, source)
     visitor.act("document.getElementById('run').click()")
+
+
+DIGESTS = """
+
+from functools import cache
+from harness import Bot
+from harness.plugins.registry import load
+
+
+class Digests(Bot):
+    def choose(self, view, actions):
+        raise ValueError("digests " + digests())
+
+
+@cache
+def digests():
+    registry = load()
+    return json.dumps({name: digest_of(registry, registry.game(name).configure(), "quick", 100) for name in GAMES})
+
+
+"""
+
+
+def test_matches_in_the_browser_have_the_same_records(visitor):
+    if not visitor.shows("write.html#game=el-paso"):
+        visitor.open("write.html#game=el-paso")
+    # A typed bot can play matches itself, and fails with their digests.
+    run_source(visitor, Path(same_records.__file__).read_text() + f"GAMES = {[*EXPERTS]}\n" + DIGESTS)
+    [line, *_] = re.findall(r"ValueError: digests (\{.*?\})", visitor.text("outcome"))
+    registry = load()
+    assert json.loads(line) == {
+        name: same_records.digest_of(registry, registry.game(name).configure(), "quick", 100) for name in EXPERTS
+    }
 
 
 BOT = '''"""A bot."""

@@ -18,6 +18,7 @@ BASE = ("tournament", "--game", "el-paso", "--deals", 1)
     ("args", "said"),
     [
         (("tournamnet",), "Did you mean 'tournament'?"),
+        (("league", "sow"), "There is no command 'sow'. Did you mean 'show'? 'main league --help' lists them."),
         (("tournament", "--tables", "5"), "the format round-robin (gauntlet, ladder too): --format round-rob"),
         (("tournament", "--format", "ladder", "--tables=5"), "--format ladder:tables=5"),
         (("tournament", "--edition", "nl"), "It is an option of el-paso: --option edition=nl"),
@@ -30,6 +31,7 @@ BASE = ("tournament", "--game", "el-paso", "--deals", 1)
         ((*BASE, "--bot", "skittish:stars=nine"), "it takes a whole number from 1 to 5"),
         ((*BASE, "--bot", "random", "--bot", "random"), "random is entered twice"),
         ((*BASE, "--bot", "random"), "needs at least 2 bots"),
+        (("tournament", "--game", "x-pasch", "--bot", "outlaw"), "0 entered. outlaw does not play it."),
         ((*BASE, "--bot", "nowhere.py"), "There is no file nowhere.py"),
         ((*BASE, "--option", "editon=nl"), "Unknown option of El Paso 'editon'. Did you mean 'edition'?"),
         ((*BASE, "--option", "edition=xx"), "Choose from: bg, de, nl"),

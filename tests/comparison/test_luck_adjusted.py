@@ -60,7 +60,7 @@ def results_in(name):
     return sorted((record.without_timing() for record in records), key=lambda record: record.index)
 
 
-@pytest.mark.parametrize(("way", "first", "most"), [("auto", 3, 12), ("pairs", 2, 6)])
+@pytest.mark.parametrize(("way", "first", "most"), [("auto", 3, 7), ("pairs", 2, 5)])
 def test_the_result_is_the_same_after_a_resume_and_for_any_number_of_workers(way, first, most):
     whole = arena(*CLOSE, "--way", way, "--most", most, "--workers", 2, "--name", "whole").stdout
     begun = arena(*CLOSE, "--way", way, "--most", first, "--workers", 0, "--name", "parts").stdout

@@ -115,7 +115,7 @@ def test_house_bots_fill_only_missing_seats():
 def test_ctrl_c_loses_nothing_and_prints_how_to_resume():
     Path("slow.py").write_text(SLOW)
     asked = ("slow.py", "random", "--game", "el-paso", "--seed", "1", "--margin", "0", "--name", "a", "--workers", "1",
-             "--most", "400")  # fmt: skip
+             "--most", "150")  # fmt: skip
     process = subprocess.Popen(
         [sys.executable, "-m", "harness", "compare", *asked],
         stdout=subprocess.PIPE,

@@ -59,6 +59,7 @@ DICE_BUGS = {
     "more decisions than declared": "declared_bounds_hold",
     "luck has the bid in its name": "luck_does_not_depend_on_play",
     "luck has the points in its name": "luck_does_not_depend_on_play",
+    "luck has negative points in its name": "luck_does_not_depend_on_play",
     "luck counts choices": "luck_does_not_depend_on_play",
     "luck from a generator in the state": "luck_does_not_depend_on_play",
     "clones share": "clones_are_independent",
@@ -231,6 +232,8 @@ class BrokenState(DiceState):
                 where: tuple[Any, ...] = (self.round, seat, self.last)
             case "luck has the points in its name":
                 where = (self.round, seat, self.points[0])
+            case "luck has negative points in its name":
+                where = (self.round, seat, self.points[0] - self.points[1])
             case "luck counts choices":
                 where = (self.choices, seat)
             case "luck from a generator in the state":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -273,3 +274,29 @@ def test_bots_that_a_config_file_names_stay_untrusted_in_a_league(here):
     arena("league", "init", "autumn", "--from", "event.toml")
     assert marks(here) == set()
     assert "named by event.toml" in (here / "autumn/journal.jsonl").read_text()
+
+
+LEAKS = """
+import json, sys
+print(*(open(name).read() for name in sys.argv[1:]), file=sys.stderr, flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    answers = {"hello": {"type": "hello", "protocol": 1}, "choose": {"type": "choice"}}
+    answer = answers.get(asked["type"], {"type": "ready"}) | {"id": asked.get("id")}
+    print(json.dumps(answer | ({"code": asked["legal"][0]} if "legal" in asked else {})), flush=True)
+"""
+
+
+def test_run_json_cannot_have_a_program_read_other_files_of_the_user(here):
+    Path("leaks.py").write_text(LEAKS)
+    Path("data.txt").write_text("its own")
+    Path("key.txt").write_text("a secret")
+    Path("key.txt").chmod(0o600)
+    program = f"cmd:{sys.executable} -S leaks.py data.txt"
+    arena("tournament", *GAME[:2], "--bot", f"x={program}", "--bot", "random", "--deals", 1, "--name", "a",
+          "--workers", 0, "-q")  # fmt: skip
+    info = Path("results/a/run.json")
+    info.write_text(info.read_text().replace("data.txt", "key.txt"))
+    for command in ("tournament results/a --name b --workers 0 -q", "league init l --from results/a"):
+        assert "cannot be played once more: the bot x is version" in arena(*command.split(), code=2).stderr
+    assert not any("a secret" in path.read_text(errors="replace") for path in here.rglob("*.*") if path.parent != here)

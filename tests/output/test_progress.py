@@ -168,14 +168,21 @@ def test_with_several_games_the_leader_of_each_is_shown():
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("swiss", "round 1 of 3"), ("knockout", "round 1 of 3"), ("ladder", "round 1")]
+    ("name", "settings", "said"),
+    [
+        ("swiss", {}, "round 1 of 3"),
+        ("knockout", {}, "round 1 of 3"),
+        ("ladder", {}, "round 1 of 5"),
+        ("ladder", {"max-matches": 20}, "round 1 of 3"),
+        ("ladder", {"until-separated": 0.9, "max-matches": 500}, "round 1"),
+    ],
 )
-def test_an_adaptive_format_shows_its_round(name, said):
-    plan = Plan((GamePlan("sim", "1", {}, 2, tuple("abcdefgh")),), 5, 1, name)
+def test_an_adaptive_format_shows_its_round(name, settings, said):
+    plan = Plan((GamePlan("sim", "1", {}, 2, tuple("abcdefgh")),), 5, 1, name, settings)
     workload = Workload.of_schedule(Schedule(plan, FORMATS))
     line = shown(workload, [replace(match("sim", "ab", 0.1), round=1)], None)
     assert f", {said}, " in line
-    assert ("at most" in line) == (name == "ladder")
+    assert ("at most" in line) == ("until-separated" in settings)
 
 
 def test_quick_runs_show_no_progress_and_lines_are_redrawn_in_place(capsys):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from harness.output.tables import file_name
 from harness.plugins.registry import Registry
-from harness.report import publish
+from harness.report import SiteOptions, publish
 from harness.report.published import profile, published
 from tests.output.support import NASTY, recorded
 from tests.ratings.simulate import record
@@ -51,6 +51,30 @@ def test_the_same_run_is_updated_and_another_run_with_its_name_gets_its_own_fold
     other.info = replace(other.info, started="2027-01-01T10:00:00")
     publish([other], Registry(), site)
     assert sorted(path.name for path in (site / "runs").iterdir() if path.is_dir()) == ["run", "run-2"]
+
+
+def test_opponents_that_a_bot_beats_equally_often_are_not_called_its_worst(tmp_path):
+    site = tmp_path / "site"
+    played = matches(("abc", (3, 2, 1)), ("bca", (2, 1, 3)), ("cab", (1, 3, 2)))
+    publish([recorded(tmp_path / "run", played)], Registry(), site)
+    [first], [second], [last] = (profile(bot, published(site)).games for bot in "abc")
+    assert ([other.bot for other in first.best], first.worst) == (["b"], [])
+    assert ([other.bot for other in second.best], [other.bot for other in second.worst]) == (["c"], ["a"])
+    assert (last.best, [other.ahead for other in last.worst]) == ([], [0.0, 0.0])
+
+
+def test_the_headline_run_is_on_the_front_page_and_on_the_pages_of_its_games(tmp_path):
+    site = tmp_path / "site"
+    cup, late = (
+        recorded(tmp_path / "cup", matches(("ab", (2, 1)))),
+        recorded(tmp_path / "late", matches(("ab", (1, 2)))),
+    )
+    late.info = replace(late.info, started="2027-01-01T10:00:00")
+    publish([cup, late], Registry(), site)
+    assert 'runs/late/index.html">late' in (site / "games/sim.html").read_text().replace("<bdi>", "")
+    publish([late], Registry(), site, options=SiteOptions(headline="cup"))
+    assert 'runs/cup/index.html">cup' in (site / "games/sim.html").read_text().replace("<bdi>", "")
+    assert "is first of 2 bots" in (site / "index.html").read_text().partition('href="bots/a.html"')[2][:200]
 
 
 def test_many_bots_make_three_files_each_and_versions_share_a_line(tmp_path):

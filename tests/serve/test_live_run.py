@@ -312,7 +312,7 @@ def test_a_very_late_match_is_counted_in_schedule_order_when_the_run_finishes(gr
     assert look(live)["progress"]["matches"] == len(growing)
     growing.finish()
     look(live)
-    assert json.loads(live.told["data"])["games"] == tables(growing.folder)
+    assert json.loads(live.sent["data"])["games"] == tables(growing.folder)
     assert look(live) == {}
     assert not live._live.late
 

@@ -182,7 +182,7 @@ def test_an_unexpected_error_is_logged_once_and_the_server_recovers(page, caplog
         return [record for record in caplog.records if "could not be read" in record.message]
 
     with monkeypatch.context() as patch:
-        patch.setattr(LiveRun, "look", lambda _self: 1 / 0)
+        patch.setattr(LiveRun, "read_updates", lambda _self: 1 / 0)
         patch.setattr(app, "POLL_INTERVAL_S", 0.001)
         assert page.get("/api/progress").status == 503
         wait_for(lambda: page.get("/") and logged(), "the logged error")

@@ -55,7 +55,10 @@ const NARROW_HIGH = 72;
 const narrowCompany = (scene, number, place, x, y, wide) => company(scene, number, place, x, y, (it, seats, collects) => [
   requirement(wide / 2, 5, it, 15), text(5, 35, `#${number}`, { class: "soft" }), coin(wide - 14, 31, it.income, 9.5),
   rect(4, 42, wide - 8, NARROW_HIGH - 46, { rx: 4, class: "wood" }),
-  seats.map(([seat, count], row) => member(number, 11 + (row % 3) * (wide - 8) / 3, 48 + Math.floor(row / 3) * 12, seat, count, 1, seat === collects))], wide, NARROW_HIGH);
+  seats.map(([seat, count], row) => {
+    const across = seats.length < 5 && seats.some((own) => own[1] > 9) ? 2 : 3; // two digits need room
+    return member(number, 11 + (row % across) * (wide - 8) / across, 48 + Math.floor(row / across) * 12, seat, count, 1, seat === collects);
+  })], wide, NARROW_HIGH);
 
 const diceOf = (view, x, y, size) => view.dice.map((face, k) => piece(`die:${face}`, `reroll:${face}`, die(x + k * (size + 6), y, size, face)));
 const pileOf = (view, x, y, wide, high) => [view.pile > 0 ? piece("pile-top", "draw", back(x, y, wide, high)) : rect(x, y, wide, high, { rx: 2, class: "gap" }),

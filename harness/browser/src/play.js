@@ -6,7 +6,7 @@ import { aroundSite, download, element, loadScript, part, showProgress, showTrou
 /**
  * @typedef {import("./choices.js").Action} Action
  * @typedef {{ name: string, typed: string, about: string, for_any_game: boolean, quick: boolean }} BotInfo
- * @typedef {{ name: string, title: string, players: [number, number], bots: BotInfo[], house: string[] }} GameInfo
+ * @typedef {{ name: string, title: string, about: string, players: [number, number], bots: BotInfo[], house: string[] }} GameInfo
  * @typedef {{ game: string, bots: string[], seat: number, seed: number }} Setting
  * @typedef {{ setting: Setting, choices: number[], when: string }} Saved
  */
@@ -89,6 +89,7 @@ const showOpponents = () => {
 
 const aboutBot = () => {
   const game = chosenGame();
+  part("about-game").textContent = game.about;
   const named = chosenBots().map((typed) => game.bots.find((bot) => bot.typed === typed)).filter((bot) => bot !== undefined);
   part("about-bots").replaceChildren(...[...new Set(named)].map((bot) => element("li", {}, element("b", { textContent: bot.name }), `: ${bot.about}`)));
 };
@@ -102,6 +103,20 @@ const entered = (typed) => typed.map((bot, at) => {
   const [name, what] = bot.includes("=") ? bot.split(/=(.*)/s) : [bot, bot];
   return before ? `${name}-${before + 1}=${what}` : bot;
 });
+
+/** The numbered rules, read only when they are wanted. */
+const showAllRules = async () => {
+  const box = /** @type {HTMLDetailsElement} */ (part("all-rules")), game = chosenGame();
+  if (!box.open || busy || box.dataset.game === game.name) return;
+  await working(async () => {
+    listRules("all-rule-list", await python.call("all_rules", [game.name]), "This game has no numbered rules.");
+    box.dataset.game = game.name;
+  });
+};
+
+/** @param {string} list @param {[string, string][]} rules @param {string} none */
+const listRules = (list, rules, none) => part(list).replaceChildren(
+  ...(rules.length ? rules : [["", none]]).map(([number, text]) => element("li", {}, element("b", { textContent: number }), ` ${text}`)));
 
 const begin = async () => {
   const bots = chosenBots(), seat = Number(/** @type {HTMLSelectElement} */ (part("seat")).value);
@@ -175,6 +190,7 @@ const show = async () => {
   const list = part("news");
   for (const old of list.children) old.classList.remove("fresh");
   list.prepend(...table.news.map((/** @type {string} */ text) => element("li", { textContent: text, className: "fresh" })).reverse());
+  part("latest").replaceChildren(...table.news.map((/** @type {string} */ text) => element("p", { textContent: text })).reverse());
   part("result").hidden = !table.over;
   if (table.over) await showResult();
 };
@@ -195,6 +211,7 @@ const drawBoard = () => {
   place.replaceChildren(board);
 };
 
+const MAX_BUTTONS = 8;
 const SHAPES = "rect, circle, path, polygon";
 
 const showChoices = () => {
@@ -202,11 +219,12 @@ const showChoices = () => {
   const legal = table.legal;
   const byKey = new Map(legal.map((action) => [arena.actionKey(action), action]));
   /** @type {Set<Action>} */
-  const drawn = new Set();
+  const drawn = new Set(), exact = new Set();
   for (const piece of /** @type {NodeListOf<SVGElement>} */ (part("table").querySelectorAll("[data-action]"))) {
     const actions = meant(piece.dataset.action || "", byKey);
     if (!actions.length) continue;
     actions.forEach((action) => drawn.add(action));
+    if (actions.length === 1) exact.add(actions[0]);
     piece.classList.add("can");
     (piece.matches(SHAPES) ? piece : piece.querySelector(SHAPES))?.classList.add("outline");
     piece.setAttribute("role", "button");
@@ -224,9 +242,11 @@ const showChoices = () => {
       }
     });
   }
-  const others = legal.filter((action) => !drawn.has(action));
-  part("asked").textContent = table.over ? "" : `Your turn: ${table.phase}`;
-  part("kinds").textContent = table.kinds.length > 3 ? "" : table.kinds.join(" ");
+  // One tap a decision: what is drawn together with others is a button as well, as long as there are few.
+  const alone = legal.filter((action) => !exact.has(action));
+  const others = alone.length > MAX_BUTTONS ? legal.filter((action) => !drawn.has(action)) : alone;
+  part("asked").textContent = table.over ? "" : table.kinds.length ? "Your turn" : `Your turn: ${table.phase}`;
+  part("kinds").textContent = table.kinds.join(" Or: ");
   part("on-board").hidden = !drawn.size;
   part("choices").replaceChildren(...others.map(button));
   part("all-choices").hidden = !drawn.size;
@@ -268,10 +288,7 @@ const hint = () => working(async () => {
 const showRules = async () => {
   if (part("rule-list").children.length || busy) return;
   await working(async () => {
-    /** @type {[string, string][]} */
-    const rules = await python.call("rules");
-    part("rule-list").replaceChildren(...(rules.length ? rules : [["", "This game has no numbered rules for this choice."]]).map(([number, text]) =>
-      element("li", {}, element("b", { textContent: number }), ` ${text}`)));
+    listRules("rule-list", await python.call("rules"), "This game has no numbered rules for this choice.");
   });
 };
 
@@ -295,7 +312,11 @@ const showResult = async () => {
 const main = async () => {
   const why = obstacle();
   if (why) return showTrouble(why);
-  part("game").addEventListener("change", showOpponents);
+  part("game").addEventListener("change", () => {
+    /** @type {HTMLDetailsElement} */ (part("all-rules")).open = false;
+    showOpponents();
+  });
+  part("all-rules").addEventListener("toggle", showAllRules);
   part("opponents").addEventListener("change", aboutBot);
   part("begin").addEventListener("click", begin);
   part("hint").addEventListener("click", hint);

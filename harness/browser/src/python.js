@@ -63,6 +63,9 @@ export class Python {
     /** @type {Map<number, Waiting>} */
     this.waiting = new Map();
     this.calls = 0;
+    // A browser keeps pages that were left for its back button, each with a Python of 60 MB.
+    addEventListener("pagehide", () => this.stop());
+    addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   }
 
   /** Start Python if it was not started; the page may do so before it is needed. */

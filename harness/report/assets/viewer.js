@@ -98,7 +98,7 @@
     // A score that is shown in words of the game alone, as one number for two things, is left to the table.
     const plain = match.end.results.every((words, seat) => words.startsWith(match.end.scores[seat].toLocaleString("en")));
     part("players").replaceChildren(...match.names.map((name, seat) => {
-      const figure = last ? `${match.end.ranks[seat]}.` : match.expected ? `${Math.round(100 * match.expected[at][seat])}%` : "";
+      const figure = last ? ["1st", "2nd", "3rd"][match.end.ranks[seat] - 1] ?? `${match.end.ranks[seat]}th` : match.expected ? `${Math.round(100 * match.expected[at][seat])}%` : "";
       const button = element("button", { type: "button", title: last ? `${name}: its place` : figure ? `${name}: its score, and the share of the others that it can expect to finish ahead of` : name },
         element("i", { textContent: seat }), element("bdi", { textContent: arena.short(name, 22) }), " ", element("b", { textContent: plain ? match.scores[at][seat] : "" }), figure);
       button.firstChild.style.background = colour(seat);
@@ -266,7 +266,7 @@
     furthest = focus = 0;
     at = -1;
     viewer.dataset.open = match.id;
-    part("observer").replaceChildren(new Option("the referee: all hands open", REFEREE), new Option("the bot on turn", ON_TURN),
+    part("observer").replaceChildren(new Option("referee: all hands", REFEREE), new Option("the bot on turn", ON_TURN),
       ...match.names.map((name, place) => new Option(arena.short(name, 40), place)));
     part("observer").value = [ON_TURN, ...match.names.keys()].map(String).includes(seat) ? seat : REFEREE;
     part("jump").replaceChildren(...stops.map((stop, k) => new Option(`${stop.text} (${stop.step + 1})`, k)));

@@ -29,7 +29,7 @@
     if (state === "stopped") notes.push(`This is not being played now: '${goesOn}' continues it.`);
     by("notes").replaceChildren(...notes.map((words) => element("p", { className: "warn", textContent: visible(words) })));
     if (!told.games) return;
-    by("about").textContent = visible([told.games.join(", "), told.format, plural(told.bots, "bot"), told.started.replace("T", " ").slice(0, 16)].join(" · "));
+    by("about").textContent = visible([told.games.map((name) => told.titles[name] ?? name).join(", "), told.format, plural(told.bots, "bot"), told.started.replace("T", " ").slice(0, 16)].join(" · "));
     by("progress").hidden = false;
     const meter = by("meter"), ended = state === "finished";
     meter.hidden = !told.total && !ended;
