@@ -20,7 +20,8 @@ from msgspec.structs import asdict, replace
 
 from harness.core.records import GameRecord, MatchSpec, with_sum
 from harness.league.folder import LeagueFolder, SeasonConfig, create_era
-from harness.league.journal import BotJoined, EntriesSeen, EraBegun, RosterEpochs
+from harness.league.journal import BotJoined, EntriesSeen, EraBegun
+from harness.league.members import RosterEpochs
 from harness.league.runner import LeagueScheduler, read_rounds
 from harness.match.referee import play
 from harness.plugins.registry import Registry

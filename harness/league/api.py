@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.core.errors import UsageError
 from harness.core.records import Isolation
+from harness.league.bots import add_bots
 from harness.league.folder import LeagueFolder, announce_changes
 from harness.league.journal import BotBanned, BotReadmitted, BotRetired, Decision, JournalEntry
 from harness.league.runner import LeagueRun, StopCondition, run_league
@@ -71,7 +72,7 @@ class League:
             check_bot(bot)
         entries = [bot if isinstance(bot, BotEntry) else BotEntry(bot, team, author) for bot in bots]
         registry = self._registry()
-        joined = self._league.add_bots(entries, registry, name, new_version_of)
+        joined = add_bots(self._league, entries, registry, name, new_version_of)
         announce_changes(self._league, joined, registry)
         return tuple(entry.name for entry in joined)
 

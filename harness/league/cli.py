@@ -393,6 +393,7 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
     arena league init autumn --game el-paso --game x-pasch --move-time 2 --isolate
     arena league init autumn --from event.toml
     """
+    from harness.league.bots import add_bots
     from harness.league.folder import NOT_FOR_LEAGUES, LeagueFolder
     from harness.runs.request import RunRequest, asked_in, is_run, run_at
     from harness.runs.resume import request_of_run
@@ -412,7 +413,7 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
     league = LeagueFolder.create(folder, request, registry)
     note(f"Created the league {folder}. What it plays is in {folder / 'arena.toml'}.")
     if bots:
-        _report_joined(league, league.add_bots(bots, named), registry)
+        _report_joined(league, add_bots(league, bots, named), registry)
     else:
         note(f"Add bots with: arena league add BOT --league {folder}")
 
@@ -442,11 +443,12 @@ def add_command(bots: tuple[str, ...], name: str, team: str, author: str, new_ve
     arena league add sprinter_2.py --new-version-of sprinter
     arena league add ismcts:guide=outlaw --as searcher
     """
+    from harness.league.bots import add_bots
     from harness.plugins.entrants import BotEntry
 
     opened = _open(league)
     registry = load_plugins(isolate=opened.request().isolate)
-    joined = opened.add_bots([BotEntry(bot, team, author) for bot in bots], registry, name, new_version_of)
+    joined = add_bots(opened, [BotEntry(bot, team, author) for bot in bots], registry, name, new_version_of)
     _report_joined(opened, joined, registry)
 
 

@@ -15,6 +15,7 @@ from harness.core.plan import Outcome, Plan
 from harness.core.records import GameRecord, MatchSpec
 from harness.core.rng import Chance
 from harness.executors.base import Job, Roster, choose_executor
+from harness.league.bots import restore_entrant
 from harness.league.folder import (
     LeagueFolder,
     SeasonConfig,
@@ -23,23 +24,12 @@ from harness.league.folder import (
     era_folder,
     open_era,
     open_listeners,
-    restore_entrant,
     send_changes,
     write_entrants,
 )
-from harness.league.journal import (
-    BotEvent,
-    BotRests,
-    BotRetired,
-    BotReturns,
-    EntriesSeen,
-    EraBegun,
-    MatchVoided,
-    Membership,
-    RosterEpochs,
-    split_version,
-)
+from harness.league.journal import BotEvent, BotRests, BotRetired, BotReturns, EntriesSeen, EraBegun, MatchVoided
 from harness.league.matchmaking import RoundHistory, SeatedMatch, is_settled, matches_to_settle, seat_tables
+from harness.league.members import Membership, RosterEpochs, split_version
 from harness.league.standings import standings_of, standings_tables
 from harness.output.progress import Progress, StopSignal, at_terminal, naming_logs
 from harness.output.text import warn_about_isolation

@@ -20,8 +20,10 @@ from harness.core.options import BotLimits
 from harness.core.records import GameRecord
 from harness.core.table import Column, Table, columns
 from harness.executors.base import Roster, isolated
-from harness.league.folder import LeagueFolder, open_era, restore_entrant
-from harness.league.journal import BotEvent, EraBegun, Member, Membership, Standing
+from harness.league.bots import restore_entrant
+from harness.league.folder import LeagueFolder, open_era
+from harness.league.journal import BotEvent, EraBegun
+from harness.league.members import Member, Membership, Standing
 from harness.league.skills import MIN_KNOWN_MATCHES, LeagueCounts, Skill
 from harness.output.columns import BEATS_LEGEND, SKILL_LEGEND, Fields, interval_fields, number
 from harness.output.tables import text_of

@@ -14,18 +14,11 @@ from harness.core.errors import ReplayError, StoreError, UsageError
 from harness.core.files import Folder
 from harness.core.records import belongs_to
 from harness.executors.base import Roster
-from harness.league.folder import (
-    ERAS,
-    SETTINGS,
-    LeagueFolder,
-    check_stored_files,
-    check_unchanged,
-    era_folder,
-    open_era,
-    restore_entrant,
-)
-from harness.league.journal import JOURNAL, EraBegun, Membership, RosterEpochs
+from harness.league.bots import check_stored_files, check_unchanged, restore_entrant
+from harness.league.folder import ERAS, SETTINGS, LeagueFolder, era_folder, open_era
+from harness.league.journal import JOURNAL, EraBegun
 from harness.league.matchmaking import RoundHistory
+from harness.league.members import Membership, RosterEpochs
 from harness.league.runner import LeagueScheduler
 from harness.match.replay import verify
 from harness.plugins.discovery import shown

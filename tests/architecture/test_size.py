@@ -7,7 +7,7 @@ from statistics import median
 from tests.architecture.size import sizes
 from tests.architecture.test_imports import FEATURES
 
-MAX_MODULES = 218
+MAX_MODULES = 220
 MAX_LINES = 37_200
 MAX_CORE_LINES = 18_500
 MIN_MEDIAN_LINES = 150

@@ -99,7 +99,8 @@ class Visitor:
         for old in self.downloads.glob("*.zip"):
             old.unlink()
         self.page.js(script)
-        return wait_for(lambda: next(self.downloads.glob("*.zip"), None), "a download")
+        # The browser makes an empty file of that name before it moves the finished download there.
+        return wait_for(lambda: next(filter(zipfile.is_zipfile, self.downloads.glob("*.zip")), None), "a download")
 
     def text(self, name):
         """The text of a part of the page."""

@@ -29,7 +29,7 @@ from harness.isolation.process import Process
 from harness.match.faults import BotFault
 from harness.plugins import registry
 from harness.plugins.discovery import installed_plugins
-from harness.runs import monitor
+from harness.runs import planning
 from tests.fuzz.formats import FORMATS, IN_PROCESS, Format, check_output
 from tests.fuzz.guard import MAX_CPU_S, ROOT, Guard
 
@@ -147,7 +147,7 @@ def stay_in_process() -> None:
     """Start no workers and no sandboxes, load plugins once, keep trials short: that takes longer than most cases."""
     registry.installed_plugins = cache(installed_plugins)  # type: ignore[attr-defined]  # imported there
     base.CAN_FORK = False
-    monitor.MIN_TRIAL_S = 0.0
+    planning.MIN_TRIAL_S = 0.0
 
     def refuse(*_: object) -> Process:
         raise BotFault("exception", "no sandbox is started here")

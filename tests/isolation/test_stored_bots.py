@@ -16,8 +16,9 @@ from harness.cli.main import main
 from harness.core.errors import UsageError
 from harness.core.records import with_sum
 from harness.isolation.entrants import files_of_command
-from harness.league.folder import LeagueFolder, check_unchanged, restore_entrant
-from harness.league.journal import Member
+from harness.league.bots import check_unchanged, restore_entrant
+from harness.league.folder import LeagueFolder
+from harness.league.members import Member
 from harness.plugins.trust import mark_untrusted, untrusted_reason
 from harness.runs.setup import installed
 from tests.support.cli import arena

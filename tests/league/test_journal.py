@@ -23,12 +23,10 @@ from harness.league.journal import (
     Journal,
     JournalEntry,
     MatchVoided,
-    Member,
-    Membership,
-    RosterEpochs,
     event_types,
     line_of,
 )
+from harness.league.members import Member, Membership, RosterEpochs
 
 AT = "2026-01-02T03:04:05+00:00"
 PLAN = GamePlan(name="el-paso", rules="1", settings={"towns": 3}, players=4, entrants=())

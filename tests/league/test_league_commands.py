@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.league.folder import LeagueFolder
-from harness.league.journal import Membership
+from harness.league.members import Membership
 from harness.league.skills import Skill
 from harness.league.standings import LeagueRow, leader_sentences
 from harness.ratings.statistics import Interval

@@ -12,6 +12,7 @@ import pytest
 import harness
 from harness.core.records import with_sum
 from harness.league import runner
+from harness.league.bots import add_bots
 from harness.league.folder import LeagueFolder
 from harness.league.journal import BotRetired
 from harness.plugins.trust import untrusted_reason
@@ -74,7 +75,7 @@ def test_a_bot_that_joins_while_entrants_are_restored_plays_too(autumn, monkeypa
 
     def slowly(folder, member, registry):
         if member.entry.bot == "first" and late.exists():
-            LeagueFolder.open(folder).add_bots([str(late)], registry)
+            add_bots(LeagueFolder.open(folder), [str(late)], registry)
             late.unlink()
         return again(folder, member, registry)
 
