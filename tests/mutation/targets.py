@@ -42,11 +42,15 @@ TARGETS = (
         ("tests/executors/test_retry.py", "tests/isolation/test_crash_without_blame.py"),
         ("tests/executors",),
     ),
-    Target(("harness/match/referee.py",), ("tests/match/test_referee.py",), ("tests/executors", "tests/play")),
+    Target(
+        ("harness/match/referee.py",),
+        ("tests/match/test_referee.py", "tests/match/test_stepper.py"),
+        ("tests/executors", "tests/play"),
+    ),
     Target(
         _modules("harness/ratings"),
         (*(f"tests/ratings/test_{name}.py" for name in
-           ("counts", "skill", "statistics", "leaderboard", "overall")),
+           ("anytime", "counts", "skill", "statistics", "leaderboard", "overall")),
          "tests/comparison/test_sequential_test.py", "tests/output/test_tables.py"),
         ("tests/ratings", "tests/formats", "tests/comparison"),
     ),
