@@ -149,7 +149,7 @@ class Page:
             game = self.registry.game(record.game).configure(record.options)
             verify(game, record)
         except ArenaError as error:
-            return {**about, "true": False, "why": explain(error)}
+            return {**about, "true": False, "why": explain(error).removeprefix(f"{record.id}: ")}
         return {**about, "true": True, "why": "", "decisions": len(record.actions)}
 
     def reference(self, game: str) -> dict[str, object]:
@@ -166,9 +166,9 @@ class Page:
             }
             for kind, one in reversed(kinds.items())
         ]
-        view = [*fields_of(View), *fields_of(rules.view_type)]
+        view = {field[0]: field for field in [*fields_of(View), *fields_of(rules.view_type)]}
         return {
-            "view": view,
+            "view": list(view.values()),
             "view_type": rules.view_type.__name__,
             "actions": actions,
             "example": example(self.registry, game),
@@ -202,12 +202,20 @@ def fields_of(cls: type) -> list[tuple[str, str, str]]:
     for each, after in zip(node.body, [*node.body[1:], None], strict=True):
         if not isinstance(each, ast.AnnAssign) or not isinstance(each.target, ast.Name):
             continue
-        kind = ast.unparse(each.annotation)
+        kind = ast.unparse(_without_limits(each.annotation))
         if not kind.startswith("ClassVar"):
             below = after.value if isinstance(after, ast.Expr) else None
             text = below.value if isinstance(below, ast.Constant) and isinstance(below.value, str) else ""
             found.append((each.target.id, kind, " ".join(text.split())))
     return found
+
+
+def _without_limits(annotation: ast.expr) -> ast.expr:
+    """Return the type in `Annotated[type, ...]`: the rest is for readers of views, not for authors of bots."""
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Annotated":
+        assert isinstance(annotation.slice, ast.Tuple)
+        return annotation.slice.elts[0]
+    return annotation
 
 
 CALLS = (

@@ -67,7 +67,7 @@ const site = (scene, place, x, wide) => {
   const name = scene.figures.sites[place], stack = scene.view.stacks[place], middle = x + (wide - 8) / 2;
   if (!scene.figures.towns[scene.view.town].sites.includes(name)) {
     return svg("g", { opacity: 0.6 }, rect(x, 12, wide - 8, 44, { class: "gap" }),
-      path(`M${x} 12l${wide - 8} 44M${x} 56l${wide - 8} -44`, { class: "gap" }), text(middle, 76, `no ${label(name)}`.slice(0, wide / 5), { class: "middle soft" }));
+      path(`M${x} 12l${wide - 8} 44M${x} 56l${wide - 8} -44`, { class: "gap" }), text(middle, 76, wide < 70 ? "none" : `no ${label(name)}`, { class: "middle soft" }));
   }
   const size = 32, close = Math.min(9, (wide - 16 - size) / stack.length);
   return svg("g", {}, path(`M${x} 56v-38h8v-8h${wide - 24}v8h8v38Z`, { fill: COLOURS[place], class: "edge" }),

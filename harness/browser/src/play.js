@@ -246,8 +246,11 @@ const showChoices = () => {
   const alone = legal.filter((action) => !exact.has(action));
   const others = alone.length > MAX_BUTTONS ? legal.filter((action) => !drawn.has(action)) : alone;
   part("asked").textContent = table.over ? "" : table.kinds.length ? "Your turn" : `Your turn: ${table.phase}`;
-  part("kinds").textContent = table.kinds.join(" Or: ");
+  // Several kinds of choices are a list of first sentences: there is little room on a phone.
+  const kinds = table.kinds.map((/** @type {string} */ text) => element("li", { textContent: text.split(/(?<=\.) /)[0] }));
+  part("kinds").replaceChildren(...(kinds.length > 1 ? [element("ul", {}, ...kinds)] : table.kinds));
   part("on-board").hidden = !drawn.size;
+  part("on-board").textContent = others.length ? "Tap what is outlined on the table, or choose here:" : "Tap what is outlined on the table.";
   part("choices").replaceChildren(...others.map(button));
   part("all-choices").hidden = !drawn.size;
   part("every-choice").replaceChildren(...(drawn.size ? legal.map(button) : []));
@@ -283,6 +286,7 @@ const hint = () => working(async () => {
     const keys = (piece.dataset.action || "").split(" ");
     piece.classList.toggle("advised", keys.some((each) => each === key || key.startsWith(`${each}:`)));
   }
+  part("table").querySelector(".advised")?.scrollIntoView({ block: "nearest" });
 });
 
 const showRules = async () => {
@@ -304,6 +308,7 @@ const showResult = async () => {
   part("checked").textContent = checked.true ? "Played again by the rules: true." : `Played again by the rules, it differs: ${checked.why}`;
   const name = `${table.game}-${match?.setting.seed}`;
   part("download").onclick = () => download(`${name}.zip`, zipped(name, files));
+  scrollTo(0, 0); // where the result is
   part("how").textContent = `unzip ${name}.zip; arena replay ${name} ${table.id}; arena verify ${name} --bots`;
 };
 

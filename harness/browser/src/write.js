@@ -56,7 +56,7 @@ const openGame = async () => {
   part("outcome").replaceChildren();
   const item = (/** @type {[string, string, string]} */ [name, type, text]) => [element("dt", { textContent: `${name}: ${type}` }), element("dd", { textContent: text })];
   part("view").replaceChildren(
-    element("p", { textContent: `view is a ${about.view_type}: everything that this seat may know.` }),
+    element("p", { textContent: `view (${about.view_type}) is everything that this seat may know.` }),
     element("dl", {}, ...about.view.flatMap(item)));
   part("actions").replaceChildren(
     element("p", { textContent: "choose returns one of actions, which are objects of these classes." }),
@@ -116,10 +116,12 @@ const showOutcome = (outcome) => {
     element("td", {}, element("meter", { className: "share-bar", min: 0, max: 1, value: each.share, "aria-label": `ahead of ${each.bot}` })),
     element("td", { textContent: String(each.matches) })));
   const head = element("tr", {}, ...["opponent", "ahead of it", "95% interval", "", "matches"].map((text) => element("th", { textContent: text, scope: "col" })));
-  const faults = outcome.faults.map((fault) => element("pre", { className: "traceback", textContent: `${fault.match}, decision ${fault.decision}: ${fault.kind}\n${fault.detail}` }));
+  // A bot that fails alike in several matches is shown once.
+  const different = outcome.faults.filter((fault, at) => outcome.faults.findIndex((other) => other.detail === fault.detail) === at);
+  const faults = different.map((fault) => element("pre", { className: "traceback", textContent: `${fault.match}, decision ${fault.decision}: ${fault.kind}\n${fault.detail}` }));
   part("outcome").replaceChildren(
     element("p", { textContent: `${outcome.bot} won ${outcome.won} of ${outcome.matches} matches.` }),
-    ...(faults.length ? [element("p", { className: "trouble", textContent: "It failed; a seat of a failed bot is played at random and ranked last." }), ...faults] : []),
+    ...(faults.length ? [element("p", { className: "trouble", textContent: `It failed in ${outcome.faults.length} of ${outcome.matches} matches. The seat of a bot that failed is played at random and ranked last.` }), ...faults] : []),
     element("div", { className: "wide", tabIndex: 0, role: "region", "aria-label": "results" }, element("table", { className: "shares" }, element("thead", {}, head), element("tbody", {}, ...rows))));
   const at = outcome.faults.find((fault) => fault.line);
   if (at) markLine(at.line, at.detail);
