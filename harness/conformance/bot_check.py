@@ -129,7 +129,8 @@ def check_bot(
     specs = [structs.replace(spec, index=index) for index, spec in enumerate(matches)]
     report.games = {name: list(range(game.min_players, game.max_players + 1)) for name, game in chosen.items()}
     # Both passes: without the games of each, there would be no estimate of the time left.
-    workload = Workload(2 * len(specs), matches=Counter(spec.game for spec in specs for _ in range(2)))
+    every_game = Counter(spec.game for spec in specs for _ in range(2))
+    workload = Workload(2 * len(specs), matches=every_game, is_ranked=False)
     try:
         with Progress("matches", workload, quiet) as progress:
             report.faults = progress.faults

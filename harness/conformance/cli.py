@@ -66,9 +66,8 @@ def command(bot: str, games: tuple[str, ...], as_json: bool, **asked: Any) -> No
     places = places if CAN_FORK else ["off"]
     reports: dict[str, BotReport] = {}
     with redirect_stdout(sys.stderr), no_breakpoints():  # bots must not print to stdout or read from stdin
+        warn_about_isolation(roster.entrants, alone or "auto")  # a trusted bot is only tried in a sandbox
         for place in places:
-            # Unless it is typed, "off" is only one of two places in which a trusted file is tried.
-            warn_about_isolation(roster.entrants, alone or ("auto" if place == "off" else place))
             note(f"Checking {entrant.name} {PLACES[place]} ...")
             reports[place] = _check(roster, {**asked, "isolate": place}, games)
     _show(reports, as_json)

@@ -44,7 +44,8 @@ TERMINAL_INTERVAL_S, PLAIN_INTERVAL_S = 0.2, 15.0
 FIRST_AFTER_S = 2.0
 """Nothing is printed about work that takes less."""
 LEADERS_INTERVAL_S = 2.0
-MAX_LEADERS = 3
+MAX_LEADERS, MIN_LEADER_MATCHES = 3, 20
+"""Before it has played this many matches, the skill of a bot says nothing: a league gives it no place."""
 MAX_LOGS = 5
 """Logs that a sentence names."""
 
@@ -204,17 +205,20 @@ class Progress(RunMonitor):
 
     def _leading(self, now: float) -> list[str]:
         """Return the first bot of each game, or the first three of the only one; computed now and then."""
-        if now >= self._leaders_due:
+        if self.workload.is_ranked and now >= self._leaders_due:
             standings = self.standings()
             several = len(standings) > 1
             self._leaders = [
                 f"{bot} {skill:.1f} in {game}" if several else f"{bot} {skill:.1f}"
                 for game, skills in standings.items()
-                for bot, skill in skills[: 1 if several else MAX_LEADERS]
+                for bot, skill in self._known(game, skills)[: 1 if several else MAX_LEADERS]
             ]
             # A fit of many bots takes time: spend a twentieth of the time on it at most.
             self._leaders_due = monotonic() + max(LEADERS_INTERVAL_S, 20 * (monotonic() - now))
         return self._leaders
+
+    def _known(self, game: str, skills: list[tuple[str, float]]) -> list[tuple[str, float]]:
+        return [(bot, skill) for bot, skill in skills if self._time_left.matches_of(game, bot) >= MIN_LEADER_MATCHES]
 
 
 @contextmanager

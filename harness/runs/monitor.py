@@ -60,6 +60,8 @@ class Workload:
     """What results decide."""
     is_estimate: bool = False
     """Whether the total is estimated while the run is played."""
+    is_ranked: bool = True
+    """Whether the skill of the bots is of interest: not in a check of one bot."""
 
     @classmethod
     def of_schedule(cls, schedule: Schedule) -> Workload:
@@ -164,6 +166,10 @@ class TimeLeft:
     def fewest_seats(self) -> float:
         """The matches of the bot that has played least often in some game."""
         return min([self._costs[seat][0] if seat in self._costs else 0.0 for seat in self.workload.seats], default=0.0)
+
+    def matches_of(self, game: str, bot: str) -> float:
+        """Return the seats that a bot has played in a game."""
+        return self._table_costs(game, (bot,))[0][0]
 
     def work_by_game(self, whole: bool = False) -> dict[str, float]:
         """Return the work that is left of each game, or all of it."""

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli.main import main
+from harness.conformance.bot_check import BotReport
 from harness.core.errors import UsageError
 from harness.isolation import cgroups, doctor, process
 from harness.isolation import launch as scratch
@@ -339,3 +340,20 @@ def test_isolate_on_warns_once_that_memory_is_limited_by_polling(monkeypatch, is
     finally:
         text._lacking.cache_clear()
     assert " ".join(said.split()).count("is enforced by polling") == warned
+
+
+def test_a_check_in_a_sandbox_that_was_not_typed_does_not_warn_about_it(monkeypatch, tmp_path):
+    answers(monkeypatch, counted=False)
+    (tmp_path / "mine.py").write_text(
+        "from harness import Bot\n\n\nclass Mine(Bot):\n    games = ('x-pasch',)\n\n"
+        "    def choose(self, view, actions):\n        return actions[0]\n"
+    )
+    monkeypatch.setattr("harness.conformance.cli._check", lambda *_: BotReport("mine", {"x-pasch": [3]}, 1, 1))
+    for more, warned in (((), 0), (("--isolate=on",), 1)):
+        text._lacking.cache_clear()
+        try:
+            said = arena("check", tmp_path / "mine.py", *more)
+        finally:
+            text._lacking.cache_clear()
+        assert "isolated" in said.stdout
+        assert " ".join(said.stderr.split()).count("is enforced by polling") == warned

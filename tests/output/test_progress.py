@@ -163,8 +163,17 @@ def test_a_progress_line_fits_the_width_by_omitting_less_important_parts():
 
 
 def test_with_several_games_the_leader_of_each_is_shown():
-    matches = [match(game, "ab", 0.1, index) for index, game in enumerate(["one", "two"] * 10)]
+    matches = [match(game, "ab", 0.1, index) for index, game in enumerate(["one", "two"] * 20)]
     assert re.search(r"\| skill: a (\d+\.\d) in one, a \1 in two$", shown(Workload(100), matches, None))
+
+
+def test_skills_are_shown_from_the_20th_match_of_a_bot_and_never_in_a_check():
+    matches = [match("sim", "ab", 0.1, index) for index in range(20)]
+    assert "skill" not in shown(Workload(100), matches[:19], None)
+    assert "| skill: a " in shown(Workload(100), matches, None)
+    assert "skill" not in shown(Workload(100, is_ranked=False), matches, None)
+    late = [*matches, match("sim", "cd", 0.1, 20)]
+    assert re.search(r"\| skill: a [\d.]+, b [\d.]+$", shown(Workload(100), late, None))
 
 
 @pytest.mark.parametrize(
