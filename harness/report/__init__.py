@@ -115,6 +115,8 @@ class SiteOptions(NamedTuple):
     next: str | None = None
     """When the next update is due, as it is shown."""
     replays: int = DEFAULT_REPLAYS
+    analyses: Sequence[Path] = ()
+    """Files of `arena analyse --out`; one for each game is kept."""
 
 
 NO_OPTIONS = SiteOptions()

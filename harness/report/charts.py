@@ -195,7 +195,7 @@ def _skills(title: str, standings: Sequence[Standing]) -> Chart:
     )
     rows = [(s.bot, number(s.skill), NOTHING if s.beats is None else f"{s.beats:.1%}") for s in standings]
     name = f"{title}-skills"
-    svg = draw(name, f"Skills, {title}", summary, _height(len(standings)), paint)
+    svg = draw(name, "Skills", summary, _height(len(standings)), paint)
     return Chart(name, "Skills", summary, svg, ("bot", "skill", "beats"), rows)
 
 
@@ -222,7 +222,7 @@ def _curves(board: Leaderboard, points: Sequence[tuple[int, dict[str, float]]], 
     rows = [(str(n), *(f"{skills[bot]:.1f}" if bot in skills else NOTHING for bot in shown)) for n, skills in some]
     title = board.title
     name = f"{title}-curves"
-    svg = draw(name, f"Skill over matches, {title}", summary, 3.2 + 0.18 * ((len(shown) + 1) // 2), paint)
+    svg = draw(name, "Skill over matches", summary, 3.2 + 0.18 * ((len(shown) + 1) // 2), paint)
     return Chart(name, "Skill over matches", summary, svg, ("matches", *shown), rows)
 
 
@@ -263,7 +263,7 @@ def _heat_map(title: str, field: int, bots: Sequence[str], met: Mapping[tuple[ob
     name = f"{title}-pairs"
     # As high as the cells need to be square beside the names, which take about 1.4 inches.
     height = 1.3 + (WIDTH - 1.4) * min(1.0, len(bots) / 7)
-    svg = draw(name, f"Who finishes ahead of whom, {title}", summary, height, paint)
+    svg = draw(name, "Who finishes ahead of whom", summary, height, paint)
     return Chart(name, "Who finishes ahead of whom", summary, svg, ("bot", *bots), rows)
 
 
@@ -294,7 +294,7 @@ def seats_chart(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart | None:
         "The share of the table that each seat finishes ahead of, with a 95% interval over deals; 50% is no advantage."
     )
     name = f"{title}-seats"
-    svg = draw(name, f"Seat advantage, {title}", summary, _height(len(places)), paint)
+    svg = draw(name, "Seat advantage", summary, _height(len(places)), paint)
     cells = [(label, *(_share(row.get(f"ahead{part}")) for part in ("", " low", " high"))) for label, row in places]
     return Chart(name, "Seat advantage", summary, svg, ("seat", "ahead of", "from", "to"), cells)
 
@@ -314,11 +314,11 @@ def versions_chart(title: str, versions: Sequence[VersionPoint]) -> Chart:
         axes.set_ylabel("skill")
 
     interval = ", with its 95% interval" if any(one.high is not None for one in versions) else ""
-    summary = f"The skill of each version in the newest run{interval}; the oldest is on the left."
+    summary = f"The skill of each version{interval}; the oldest is on the left."
     rows = [(one.bot, f"{one.skill:.1f}", *(NOTHING if end is None else f"{end:.1f}" for end in (one.low, one.high)))
             for one in versions]  # fmt: skip
     name = f"{title}-versions-{versions[-1].bot}"
-    svg = draw(name, f"Versions, {title}", summary, 3.0, paint)
+    svg = draw(name, "Versions", summary, 3.0, paint)
     return Chart(name, "Versions", summary, svg, ("version", "skill", "from", "to"), rows)
 
 
@@ -348,7 +348,7 @@ def _scores(title: str, facts: Facts, bots: Sequence[str]) -> Chart:
     )
     rows = [(bot, *(f"{value:.0f}" for value in spread)) for bot, spread in zip(bots, spreads, strict=True)]
     name = f"{title}-scores"
-    svg = draw(name, f"Scores, {title}", summary, _height(len(bots)) + 0.15, paint)
+    svg = draw(name, "Scores", summary, _height(len(bots)) + 0.15, paint)
     return Chart(name, "Scores", summary, svg, ("bot", *(f"{share:.0%}" for share in QUANTILES)), rows)
 
 
@@ -377,5 +377,5 @@ def _pace(title: str, facts: Facts, bots: Sequence[str]) -> Chart:
         for bot, spread, worst in zip(bots, spreads, slowest, strict=True)
     ]
     name = f"{title}-pace"
-    svg = draw(name, f"Time per decision, {title}", summary, _height(len(bots)) + 0.15, paint)
+    svg = draw(name, "Time per decision", summary, _height(len(bots)) + 0.15, paint)
     return Chart(name, "Time per decision", summary, svg, ("bot", "median", "5%", "95%", "slowest"), rows)

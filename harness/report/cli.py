@@ -77,9 +77,16 @@ def site_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def filled(
-        *args: object, url: str, title: str | None, headline: str | None, due: str | None, replays: int, **rest: object
+        *args: object,
+        url: str,
+        title: str | None,
+        headline: str | None,
+        due: str | None,
+        replays: int,
+        analyses: tuple[Path, ...],
+        **rest: object,
     ) -> None:
-        command(*args, options=SiteOptions(url, title, headline, due, replays), **rest)
+        command(*args, options=SiteOptions(url, title, headline, due, replays, analyses), **rest)
 
     choices = (
         click.option("--url", metavar="BASE", default="",
@@ -91,6 +98,9 @@ def site_options(command: Callable[..., None]) -> Callable[..., None]:
                      help="When the next update is due, as it is to be shown; kept for the next time."),
         click.option("--replays", type=click.IntRange(min=0), default=DEFAULT_REPLAYS, show_default=True, metavar="N",
                      help="Store replays of N matches of each game: close ones, comebacks, upsets, faults."),
+        click.option("--analysis", "analyses", multiple=True, metavar="FILE",
+                     type=click.Path(path_type=Path, exists=True, dir_okay=False),
+                     help="What 'arena analyse GAME --out FILE' found: luck and skill on the game's page; kept."),
     )  # fmt: skip
     for option in reversed(choices):
         filled = option(filled)
@@ -144,6 +154,7 @@ def publish_command(
     arena publish monday tuesday --together week --to site
     arena publish my-run --to site --without cheater
     arena publish my-run --to site --url https://example.org/arena/
+    arena publish my-run --to site --analysis el-paso.json
     arena publish my-run --to site --playable --with-source my-bot.py
     """
     if (with_source or runtime) and not playable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 from uuid import UUID, uuid5
@@ -123,7 +123,7 @@ def _summary_parts(run: Published) -> list[str]:
         parts += [paragraph(f"{run.title(game)}: {sentence}", "html") for sentence in sentences]
         # A data.json of a site may have been edited, so no row need have all columns.
         cells = [[_feed_cell(column, row.get(column)) for column in FEED_COLUMNS] for row in rows]
-        parts += [grid_text(Table(game, FEED_COLUMNS, cells), "html")] if cells else []
+        parts += [grid_text(Table(run.title(game), FEED_COLUMNS, cells), "html")] if cells else []
     moved = [one for one in run.changes if one.before][:MAX_FEED_ROWS]
     parts += [
         paragraph(f"{run.title(one.game)}: {one.bot} moved from place {one.before} to place {one.place}.", "html")
@@ -177,14 +177,17 @@ def badges(runs: Sequence[Published]) -> dict[str, Badge]:
     """Return the badges by file name without extension: the best place of each bot and, if it plays several games,
     its place in each. Places are those in the newest run of each game."""
     of_bot: dict[str, list[tuple[float, str, Row, int]]] = {}
-    for game, bot, row, field in _places(runs):
-        of_bot.setdefault(bot, []).append((row["place"] / field, game, row, field))
+    titles = {}
+    for game, run, rows in newest_boards(runs):
+        titles[game] = printable(run.title(game))
+        for row in rows:
+            of_bot.setdefault(str(row["bot"]), []).append((row["place"] / len(rows), game, row, len(rows)))
     found: dict[str, Badge] = {}
     for bot, places in of_bot.items():
         _, game, row, field = min(places, key=lambda one: one[:2])
-        found[badge_name(bot)] = _badge("arena", row, field, f" in {printable(game)}")
+        found[badge_name(bot)] = _badge("arena", row, field, f" in {titles[game]}")
         for _, game, row, field in places if len(places) > 1 else ():
-            found[game_badge_name(bot, game)] = _badge(printable(game), row, field)
+            found[game_badge_name(bot, game)] = _badge(titles[game], row, field)
     return found
 
 
@@ -197,12 +200,6 @@ def badge_name(bot: str) -> str:
 def game_badge_name(bot: str, game: str) -> str:
     """Return the file name of a bot's badge for a game, without extension."""
     return f"{badge_name(bot)}{BADGE_SEPARATOR}{file_name(game)}"
-
-
-def _places(runs: Sequence[Published]) -> Iterator[tuple[str, str, Row, int]]:
-    for game, _, rows in newest_boards(runs):
-        for row in rows:
-            yield game, str(row["bot"]), row, len(rows)
 
 
 def _badge(label: str, row: Row, field: int, where: str = "") -> Badge:

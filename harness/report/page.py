@@ -222,8 +222,13 @@ def _about(run: RunFolder, facts: Facts) -> dict[str, object]:
         "machine": info.machine,
         "started": info.started,
         "finished": info.finished,
-        "entrants": [(entrant.name, entrant.source, entrant.version) for entrant in info.entrants],
+        "entrants": [(entrant.name, source_name(entrant.source), entrant.version) for entrant in info.entrants],
     }
+
+
+def source_name(source: str) -> str:
+    """Return where a bot comes from without the folders of the machine on which it was entered."""
+    return source.rpartition("/")[2] or source
 
 
 def _remarks(run: RunFolder, facts: Facts, without: Sequence[str]) -> list[str]:

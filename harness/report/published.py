@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from harness.core.errors import StoreError
+from harness.core.errors import StoreError, UsageError
 from harness.core.files import MAX_DATA_BYTES, Folder, cannot_read
 from harness.runs.reader import UNREADABLE
 
@@ -95,6 +95,42 @@ class Published(Struct, frozen=True):
     def title(self, game: str) -> str:
         """Return the title of a game."""
         return self.titles.get(game, game)
+
+
+class Share(Struct, frozen=True):
+    """A share of the variance of results, with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def text(self) -> str:
+        """The share in percent; an unbiased estimate of a small one may be below 0."""
+        low, value, high = (round(100 * max(0.0, one)) for one in (self.low, self.value, self.high))
+        return f"{value}% ({low}\N{EN DASH}{high})"
+
+
+class Analysis(Struct, frozen=True):
+    """What the page of a game shows of the figures of `arena analyse`."""
+
+    game: str
+    players: int
+    bots: list[str]
+    matches: int
+    shares: dict[str, Share]
+    skill_matches: float | None
+
+
+def read_analysis(data: bytes, name: str) -> Analysis:
+    """Return an analysis; raise UsageError if `data` is none. `name` is that of its file."""
+    try:
+        found = msgspec.json.decode(data, type=Analysis)
+    except UNREADABLE as error:
+        raise UsageError(f"{name} is not the data of an analysis: {error}.") from error
+    if missing := {"bots", "deals", "seats", "rest"}.difference(found.shares):
+        raise UsageError(f"{name} has no share of {', '.join(sorted(missing))}.")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from harness.report.matches import (
     read_stored,
     write_list,
 )
-from harness.report.page import page_values, shown_command, shown_seed, without_seed
+from harness.report.page import page_values, shown_command, shown_seed, source_name, without_seed
 from harness.report.parts import asset
 from harness.report.picks import closeness
 from harness.report.published import (
@@ -187,11 +187,6 @@ def _published(
     )
 
 
-def source_name(source: str) -> str:
-    """Return where a bot comes from without the folders of the machine on which it was entered."""
-    return source.rpartition("/")[2] or source
-
-
 def game_title(game: Game[Any] | None, name: str) -> str:
     """Return the title of a game; its name if it is not installed."""
     return game.title if game else name
@@ -294,7 +289,10 @@ def _write_pages(
     )  # fmt: skip
     site.page(
         f"{base}/matches.html", "matches.html", [("matches", script_of_list())], about=about,
-        index=msgspec.json.encode({"index": index, "stored": list(stored), "folder": about.folder}).decode(),
+        index=msgspec.json.encode({
+            "index": index, "stored": list(stored), "folder": about.folder,
+            "checkable": site.playable and bool(about.finished),
+        }).decode(),
     )  # fmt: skip
 
 

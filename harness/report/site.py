@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from harness._version import VERSION
-from harness.core.errors import ArenaError, StoreError, UnknownName
-from harness.core.files import MAX_DATA_BYTES, Folder, cannot_read, write_whole
+from harness.core.errors import ArenaError, StoreError, UnknownName, UsageError
+from harness.core.files import (
+    MAX_DATA_BYTES,
+    MAX_TEXT_BYTES,
+    Folder,
+    UnreadableFile,
+    cannot_read,
+    read_regular_file,
+    write_whole,
+)
 from harness.output.columns import COLUMNS, without_interval_legend
 from harness.output.tables import file_name
 from harness.plugins.registry import Registry
@@ -22,6 +30,7 @@ from harness.report.feed import BADGES, FEED, badge_name, badges, bot_feed, chec
 from harness.report.matches import Stored, read_stored
 from harness.report.published import (
     RUNS,
+    Analysis,
     Profile,
     Published,
     Row,
@@ -29,6 +38,7 @@ from harness.report.published import (
     newest_boards,
     profile,
     published,
+    read_analysis,
     version_number,
     versions_in,
 )
@@ -43,8 +53,8 @@ _OURS = re.compile(r"\w+/[a-z0-9][a-z0-9_.-]*")
 """Pattern of files that this module creates. site.json is untrusted input: other files it names are never deleted."""
 PLAY = "play/index.html"
 """The page on which one can play, if the site has one."""
-LEAGUE = "league.html"
-"""The page of a league, if the site has one."""
+LEAGUE, LEAGUE_ROWS = "league.html", "standings.json"
+"""The page of a league and its table as data, if the site has one."""
 SITE, CARD = "site.json", "card.png"
 NEWEST, TOP = 6, 5
 """Matches and bots on the front page."""
@@ -69,6 +79,7 @@ def publish_runs(
     site = Folder(to)
     if site.has_file("index.html") and not site.has_file(SITE):
         raise StoreError(f"{to} holds a site that arena did not make; publish to another folder.")
+    analyses = dict(map(_analysis, options.analyses))
     before = _before(site)
     settings = _settings(before, options)
     maker = SitePages(site, settings, LEAGUE in pages or site.has_file(LEAGUE), site.has_file(PLAY))
@@ -78,6 +89,9 @@ def publish_runs(
         problems += [*parts.problems, *parts.run.warnings]
     for name, data in files.items():
         write_whole(site, name, data)
+    make(site.below(GAMES))
+    for game, data in analyses.items():
+        write_whole(site, f"{GAMES}/{file_name(game)}.json", data)
     titles = {name: game.title for each in runs for name, game in each.games.items()}
     for name, values in pages.items():
         maker.page(name, name, [page_script()], titles=titles, **values)
@@ -136,6 +150,7 @@ class _Refresh:
         self.titles = {game: run.title(game) for game, run, _ in self.newest}
         self.badges = badges(runs)
         self.stored = {run.folder: read_stored(self.site.below(f"{RUNS}/{run.folder}"), run.without) for run in runs}
+        self.league = _league_rows(self.site)
         self.scripts, self.tiles = self._drawings()
 
     def write(self, before: _Before) -> None:
@@ -188,15 +203,23 @@ class _Refresh:
             own = {game.game: game_badge_name(bot, game.game) for game in found.games}
             newest = next((run.about[bot] for run in self.runs if bot in run.about), None)
             versions = {
-                game: points for game, _, rows in self.newest if (points := versions_in(bot, rows))
-            }  # fmt: skip
+                each.game: points
+                for each in found.games
+                if (points := versions_in(bot, self._newest_rows(bot, each.game)))
+            }
             self.maker.page(
                 f"{BOTS}/{self.files[bot]}.html", "bot.html", [page_script()],
                 bot=bot, found=found, about=newest, files=self.files, titles=self.titles, games=self.games,
-                badge=badge_name(bot), badges={game: name for game, name in own.items() if name in self.badges},
+                badge=badge_name(bot) if badge_name(bot) in self.badges else "",
+                badges={game: name for game, name in own.items() if name in self.badges},
                 curves={game: versions_chart(self.titles[game], points) for game, points in versions.items()},
                 replays=self._replays_of(bot, found), changes=self._changes_of(bot),
             )  # fmt: skip
+
+    def _newest_rows(self, bot: str, game: str) -> list[Row]:
+        """Return the newest leaderboard of a game that has the bot, that of the league before those of its runs."""
+        boards = (one.get(game, []) for one in (self.league, *(run.boards for run in self.runs)))
+        return next(rows for rows in boards if any(row["bot"] == bot for row in rows))
 
     def _replays_of(self, bot: str, found: Profile) -> dict[str, list[tuple[Published, Stored]]]:
         return {
@@ -222,14 +245,22 @@ class _Refresh:
         script = self.scripts.get(game, "")
         self.maker.page(
             f"{path}.html", "game.html", [tile_script([script]) if script else page_script()], f"{path}.png",
-            game=game, title=self.titles[game], run=run, rows=rows, files=self.files,
+            game=game, games=self.games, title=self.titles[game], run=run, rows=rows, files=self.files,
             rules=_description(self.registry, game), tile=self.tiles.get(game, ""),
+            analysis=self._analysis_of(path),
             seats=seats_chart(self.titles[game], run.seats.get(game, [])), runs=self.runs,
             closest=sorted(fair, key=lambda pair: (pair[1].margin, -pair[1].length))[:5],
             longest=sorted(fair, key=lambda pair: -pair[1].length)[:5],
             comebacks=sorted(late, key=lambda pair: -pair[1].comeback)[:5],
             legend=_legend(rows), has_ranges=_has_ranges(rows),
         )  # fmt: skip
+
+    def _analysis_of(self, path: str) -> Analysis | None:
+        """Return the analysis of a game that was published with this or an earlier publication."""
+        try:
+            return read_analysis(self.site.read(f"{path}.json", MAX_TEXT_BYTES), path)
+        except (OSError, ArenaError):
+            return None
 
     def _overviews(self) -> None:
         places: dict[str, list[tuple[str, int, int]]] = {}
@@ -283,6 +314,23 @@ class _Refresh:
             best=best, fresh=self._newest_matches([one for rows in best.values() for _, one in rows]),
             matches=sum(run.matches for run in self.runs),
         )  # fmt: skip
+
+
+def _analysis(path: Path) -> tuple[str, bytes]:
+    """Return the game of a file of `arena analyse`, and its content."""
+    try:
+        data = read_regular_file(path, MAX_TEXT_BYTES)
+    except UnreadableFile as error:
+        raise UsageError(f"Cannot read {path}: {error}.") from error
+    return read_analysis(data, str(path)).game, data
+
+
+def _league_rows(site: Folder) -> dict[str, list[Row]]:
+    """Return the table of the site's league by game; nothing if it has none."""
+    try:
+        return msgspec.json.decode(site.read(LEAGUE_ROWS, MAX_DATA_BYTES), type=dict[str, list[Row]])
+    except (OSError, *UNREADABLE):
+        return {}
 
 
 def _standings(run: Published) -> list[tuple[str, list[Row]]]:

@@ -140,7 +140,7 @@ def standings_page(
     return template.render(
         own=list(map(as_text, own)),
         boards=parts,
-        titles={name: game.title for name, game in games.items()},
+        titles={"overall": "All games", **{name: game.title for name, game in games.items()}},
         outcomes=outcome_parts(outcomes),
         format_name=format_name,
         links={},

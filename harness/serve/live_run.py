@@ -29,6 +29,7 @@ from harness.ratings.counts import GameCounts
 from harness.ratings.leaderboard import Leaderboard, leaderboard
 from harness.ratings.skill import LiveFit
 from harness.ratings.statistics import LEVEL, Interval
+from harness.report.faces import faces_script
 from harness.report.parts import asset
 from harness.report.scenes import notes_of, scene_data
 from harness.runs.reader import GAMES, MAX_WAITING_RESULTS, RecordLine, is_rated_by_deal, read_lines
@@ -660,4 +661,4 @@ def _script(games: Mapping[str, Game[Any]]) -> str:
     # Each viewer is in its own block, so that the names of two games do not collide.
     boards = [f"{{\n{game.viewer_script()}\n}}" for _, game in sorted(games.items())]
     own = (Path(__file__).parent / "assets" / "live.js").read_text(encoding="utf-8")
-    return "\n".join([asset("drawing.js"), *boards, asset("viewer.js"), own])
+    return "\n".join([asset("drawing.js"), faces_script(), *boards, asset("viewer.js"), own])

@@ -90,8 +90,13 @@ def site(run, launched, tmp_path_factory) -> Path:
     root = folder / "www" / "some" / "place"
     arena("league", "publish", "--to", root, "--replays", 2, "-L", make_league(folder / "autumn"))
     arena(
+        "analyse", "el-paso", "--players", 2, "--bot", "outlaw", "--bot", "random", "--matches", 40, "--search", "",
+        "--workers", 0, "-q", "--out", folder / "analysis.json",
+    )  # fmt: skip
+    arena(
         "publish", "night", "--results", run.folder.parent, "--to", root, "--replays", 12,
         "--title", "Friday night", "--headline", "night", "--next", "every Friday",
+        "--analysis", folder / "analysis.json",
     )  # fmt: skip
     return root
 

@@ -15,8 +15,8 @@ from harness.plugins.registry import Registry, load
 from harness.report import PageParts, SiteOptions, publish
 from harness.report import matches as module
 from harness.report.matches import comeback, match_file, write_list
+from harness.report.page import source_name
 from harness.report.picks import closeness, margin
-from harness.report.run_pages import source_name
 from harness.runs.store import RunFolder
 from tests.output.support import play, recorded
 from tests.ratings.simulate import record

@@ -9,6 +9,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from harness.core.errors import UsageError
 from harness.output.tables import file_name
 from harness.plugins.registry import Registry
 from harness.report import SiteOptions, publish
@@ -159,3 +160,23 @@ def test_a_damaged_data_file_of_a_published_run_is_named_in_the_error(tmp_path):
 def test_publish_fails_if_the_run_or_the_target_folder_is_missing(tmp_path, args):
     recorded(tmp_path / "results" / "run", [])
     arena(*args, code=2)
+
+
+def test_an_analysis_stays_on_the_page_of_its_game_and_another_file_is_refused(tmp_path):
+    shares = {name: {"value": 0.25, "low": 0.2, "high": 0.3} for name in ("bots", "deals", "seats", "rest")}
+    found = {"game": "sim", "players": 2, "bots": ["a", "b"], "matches": 1234, "shares": shares, "skill_matches": 2.5}
+    file, site = tmp_path / "found.json", tmp_path / "site"
+    file.write_text(json.dumps(found))
+    run = recorded(tmp_path / "cup", matches(("ab", (2, 1))))
+    publish([run], Registry(), site, options=SiteOptions(analyses=[file]))
+    file.write_text(json.dumps({**found, "shares": {"bots": shares["bots"]}}))
+    with pytest.raises(UsageError, match="has no share of deals, rest, seats"):
+        publish([run], Registry(), site, options=SiteOptions(analyses=[file]))
+    file.write_text("[]")
+    with pytest.raises(UsageError, match="is not the data of an analysis"):
+        publish([run], Registry(), site, options=SiteOptions(analyses=[file]))
+    publish([run], Registry(), site)
+    page = (site / "games/sim.html").read_text(encoding="utf-8")
+    assert "half of the differences between means of 3 matches are skill" in page
+    assert "1,234 matches of a, b" in page
+    assert page.count("<b>25% (20\N{EN DASH}30)</b>") == 4

@@ -105,6 +105,24 @@ def test_no_page_is_too_wide_too_small_or_an_obstacle(chromium, address, site, w
         pytest.skip("ARENA_NODE does not name a folder with the npm package axe-core (.ci/node); all else was checked")
 
 
+def test_the_page_of_a_game_says_how_much_is_luck_and_how_much_is_skill(chromium, address):
+    chromium.open(f"{address}games/el-paso.html")
+    assert chromium.texts(".shares-key dt") == ["skill", "the deal", "the seat", "the rest"]
+    wide = chromium.js("return [...document.querySelectorAll('.shares span')].map((one) => one.clientWidth)")
+    assert wide[0] > 100 and sum(wide) > 500
+    assert "40 matches of outlaw, random" in chromium.js("return document.querySelector('.shares-key + p').textContent")
+    assert chromium.js("return fetch('el-paso.json').then((answer) => answer.ok)")
+    chromium.open(f"{address}games/gnadenlos.html")
+    assert chromium.texts(".shares-key dt") == []
+
+
+def test_versions_of_a_bot_are_on_one_curve_also_if_another_run_is_the_headline(site):
+    page = next(site.glob("bots/climber-2*.html")).read_text(encoding="utf-8")
+    assert "<h3>Versions</h3>" in page
+    assert "The skill of each version, with its 95% interval; the oldest is on the left." in page
+    assert '<th scope="row" class="word">climber@1</th>' in page
+
+
 def test_a_fault_on_the_page_of_a_run_opens_its_decision(chromium, address, records):
     chromium.open(f"{address}runs/night/index.html")
     link = chromium.driver.find_element("css selector", ".fault a[href*='#decision=']")

@@ -1,7 +1,7 @@
 "use strict";
 // The list of all matches of a run. Its columns are in compressed files, which are fetched as they are needed.
 {
-  const { index, stored } = JSON.parse(document.getElementById("index").textContent);
+  const { index, stored, folder, checkable } = JSON.parse(document.getElementById("index").textContent);
   const form = document.getElementById("filters"), list = document.getElementById("list"), more = document.getElementById("more");
   const count = document.getElementById("count"), PAGE = 25, HAIR = 0.03, CLOSE = 0.1, CLEAR = 0.3;
   const element = (tag, properties = {}, ...children) => {
@@ -57,10 +57,11 @@
     const order = one.seats.map((_, seat) => seat).sort((a, b) => one.ranks[a] - one.ranks[b] || a - b);
     const named = (bot) => element("span", { className: "bot-name" }, arena.face(bot), element("bdi", { textContent: short(bot), title: bot }));
     const title = index.games.length > 1 ? [element("b", { textContent: index.games.find((game) => game.name === one.game)?.title ?? one.game }), " · "] : [];
-    const tags = element("p", { className: "tags" }, ...title, `${words(margin(one.scores))} · ${one.length} decisions`, one.failed.length ? " · a bot failed" : "", ` · ${one.id}`);
+    const tags = element("p", { className: "tags" }, ...title, `${words(margin(one.scores))} · ${one.length} decisions`, one.failed.length ? " · a bot failed" : "", " · ", element("span", { className: "id", textContent: one.id }));
     const result = element("details", { className: "result", open }, element("summary", { textContent: "Result" }),
       element("ol", {}, ...order.map((seat) => element("li", { value: one.ranks[seat] }, named(one.seats[seat]), " ", element("b", { textContent: texts[seat] })))));
     if (!replay) result.append(element("p", { className: "soft" }, "No replay is stored here. In the run's folder: "), element("pre", { textContent: `arena replay ${index.run} ${one.id}` }));
+    if (checkable) result.append(element("p", {}, element("a", { href: `../../play/verify.html#${new URLSearchParams({ run: folder, match: one.id })}`, textContent: "Check this match by the rules" })));
     const watch = replay ? [element("a", { href: `matches/${replay.file}.html`, textContent: "▶ Watch" })] : [];
     const made = element("li", { className: "match" }, element("p", { className: "seats" }, ...one.seats.map(named)), tags,
       element("div", { className: "go" }, ...watch, result));

@@ -100,7 +100,7 @@
     part("players").replaceChildren(...match.names.map((name, seat) => {
       const figure = last ? ["1st", "2nd", "3rd"][match.end.ranks[seat] - 1] ?? `${match.end.ranks[seat]}th` : match.expected ? `${Math.round(100 * match.expected[at][seat])}%` : "";
       const button = element("button", { type: "button", title: last ? `${name}: its place` : figure ? `${name}: its score, and the share of the others that it can expect to finish ahead of` : name },
-        element("i", { textContent: seat }), element("bdi", { textContent: arena.short(name, 22) }), " ", element("b", { textContent: plain ? match.scores[at][seat] : "" }), figure);
+        element("i", { textContent: seat }), arena.face(match.seats[seat]), element("bdi", { textContent: arena.short(name, 22) }), " ", element("b", { textContent: plain ? match.scores[at][seat] : "" }), figure);
       button.firstChild.style.background = colour(seat);
       button.setAttribute("aria-pressed", chosen === String(seat));
       button.classList.toggle("on-turn", match.steps[at].seat === seat);
