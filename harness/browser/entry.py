@@ -25,7 +25,7 @@ from harness.core.errors import ArenaError, PluginError, UsageError
 from harness.core.options import MAX_DEALS
 from harness.core.records import GameRecord, fits_seats
 from harness.match.replay import HUMAN, verify
-from harness.play.person import all_rules
+from harness.play.person import all_rules, hint_bot
 from harness.plugins.registry import Registry, load
 
 MAX_TRIAL = 5000
@@ -48,7 +48,7 @@ class Page:
         """Return the games, and the bots that play each."""
         games = []
         for name in sorted(self.registry.games):
-            game = self.registry.game(name)
+            game, adviser = self.registry.game(name), hint_bot(self.registry, name, None)
             games.append(
                 {
                     "name": name,
@@ -57,7 +57,7 @@ class Page:
                     "players": [game.min_players, game.max_players],
                     "bots": self._bots_of(name),
                     "house": house_bots(self.registry, game.configure()),
-                    "script": game.configure().viewer_script(),
+                    "adviser": adviser.name if adviser else "",
                 }
             )
         return {"arena": VERSION, "games": games, "problems": self.registry.problems}
@@ -202,7 +202,7 @@ def fields_of(cls: type) -> list[tuple[str, str, str]]:
     for each, after in zip(node.body, [*node.body[1:], None], strict=True):
         if not isinstance(each, ast.AnnAssign) or not isinstance(each.target, ast.Name):
             continue
-        kind = ast.unparse(_without_limits(each.annotation))
+        kind = ast.unparse(WithoutLimits().visit(each.annotation))
         if not kind.startswith("ClassVar"):
             below = after.value if isinstance(after, ast.Expr) else None
             text = below.value if isinstance(below, ast.Constant) and isinstance(below.value, str) else ""
@@ -210,12 +210,14 @@ def fields_of(cls: type) -> list[tuple[str, str, str]]:
     return found
 
 
-def _without_limits(annotation: ast.expr) -> ast.expr:
-    """Return the type in `Annotated[type, ...]`: the rest is for readers of views, not for authors of bots."""
-    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Annotated":
-        assert isinstance(annotation.slice, ast.Tuple)
-        return annotation.slice.elts[0]
-    return annotation
+class WithoutLimits(ast.NodeTransformer):
+    """Makes `type` of `Annotated[type, ...]`: the rest is for readers of views, not for authors of bots."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Return the type without its limits."""
+        if ast.unparse(node.value) == "Annotated" and isinstance(node.slice, ast.Tuple):
+            return self.visit(node.slice.elts[0])
+        return self.generic_visit(node)
 
 
 CALLS = (

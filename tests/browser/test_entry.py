@@ -136,6 +136,9 @@ def test_a_hint_is_a_legal_action_and_changes_nothing(page):
 def test_the_example_of_each_game_plays_and_is_documented(page, game):
     about = page("reference", game)
     assert all(text for _, _, text in about["view"])
+    names = [name for name, _, _ in about["view"]]
+    assert sorted(names) == sorted(set(names))
+    assert not any("Annotated" in kind for _, kind, _ in about["view"])
     assert all(each["about"] for each in about["actions"])
     page.reports.clear()
     found = page("try_bot", game, about["example"], 12, 1, [])

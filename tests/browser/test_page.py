@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -266,6 +267,8 @@ def test_only_named_bots_are_published_with_their_source_and_opponents_have_thei
     offered = visitor.page.js("return [...document.querySelectorAll('#opponent-0 option')].map((one) => one.text)")
     assert any(option.startswith("outlaw (place ") for option in offered)
     assert any(option.startswith("open (place ") for option in offered)
+    assert "random (plays at random)" in offered
+    assert "ismcts (searches, takes its time)" in offered
     assert not any(option.startswith("secret") for option in offered)
     published = {path: path.read_bytes() for path in (home / "site").rglob("*") if path.is_file()}
     texts = [gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content for content in published.values()]
@@ -279,11 +282,19 @@ def test_only_named_bots_are_published_with_their_source_and_opponents_have_thei
     assert "open" in visitor.text("table")
 
 
-def test_a_true_record_is_true_and_a_tampered_one_is_not(visitor, home):
+def test_a_match_of_the_site_is_true_and_a_tampered_one_is_not(visitor, home):
     [run] = (home / "results").iterdir()
     line = (run / GAMES).read_text().splitlines()[0]
     record = json.loads(line)
-    visitor.open(f"verify.html#run=evening&match={record['id']}", 390)
+    page = f"verify.html#run=evening&match={record['id']}"
+    visitor.page.driver.get(f"{visitor.address}/../runs/evening/matches.html#match={record['id']}")
+    visitor.page.wait("return document.getElementById('list').dataset.ready === 'one'")
+    links = "return [...document.querySelectorAll('#list a')].map((one) => one.href)"
+    assert f"{visitor.address}/{page}" in visitor.page.js(links)
+    replays = [path.read_text() for path in (home / "site/sub/path/runs/evening/matches").glob("*.html")]
+    assert replays
+    assert all("../../../play/verify.html#run=evening&amp;match=" in replay for replay in replays)
+    visitor.open(page, 390)
     found = "return document.querySelector('#findings li').className"
     assert visitor.page.js(found) == "true"
     check = "document.getElementById('record').value = arguments[0]; document.getElementById('check').click()"
@@ -477,3 +488,47 @@ def test_the_stop_button_ends_an_endless_loop(visitor):
     visitor.page.wait(DONE, before)
     run_source(visitor, BOT)
     assert "of 100 matches" in visitor.text("outcome")
+
+
+# The same page from a local server.
+
+OPENER = """#!/bin/sh
+printf %s "$1" > "$0.part" && mv "$0.part" "$0.address"
+"""
+
+
+@pytest.fixture
+def played_here(home, tmp_path):
+    """`arena play flip-seven --browser`, as typed; the address that it opens in the user's browser."""
+    opener, address = tmp_path / "opener", tmp_path / "opener.address"
+    opener.write_text(OPENER)
+    opener.chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": f"{home / 'packages'}:{ROOT}", "BROWSER": str(opener)}
+    started = [sys.executable, "-m", "harness", "play", "flip-seven", "--browser", "--runtime", RUNTIME]
+    with subprocess.Popen(started, cwd=home, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            yield wait_for(lambda: address.exists() and address.read_text(), "an opened page")
+        finally:
+            server.send_signal(signal.SIGINT)
+            _, said = server.communicate()
+    assert server.returncode == 0, said
+    assert f"Play at {address.read_text()}" in said
+
+
+def test_arena_play_opens_the_page_with_everything_that_is_installed(visitor, played_here):
+    address, _, page = played_here.rpartition("/")
+    here = Visitor(visitor.page, address, visitor.downloads)
+    here.page.requests()  # those to the other address
+    here.open(page, 390)
+    assert here.page.js("return document.getElementById('game').value") == "flip-seven"
+    here.choose("opponent-0", "random")
+    here.act("document.getElementById('begin').click()")
+    assert here.page.driver.execute_async_script(TAP)["taps"] == 3
+    assert "true" in here.text("checked")
+    here.page.js("document.getElementById('another').click()")
+    here.choose("game", "el-paso")
+    offered = here.page.js("return [...document.querySelectorAll('#opponent-0 option')].map((one) => one.text)")
+    for option in ("outlaw (expert, gives the hints)", "random (plays at random)", "ismcts (searches, takes its time)"):
+        assert option in offered
+    here.check_layout(390)
+    here.check_quiet()

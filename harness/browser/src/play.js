@@ -6,7 +6,7 @@ import { aroundSite, download, element, loadScript, part, showProgress, showTrou
 /**
  * @typedef {import("./choices.js").Action} Action
  * @typedef {{ name: string, typed: string, about: string, for_any_game: boolean, quick: boolean }} BotInfo
- * @typedef {{ name: string, title: string, about: string, players: [number, number], bots: BotInfo[], house: string[] }} GameInfo
+ * @typedef {{ name: string, title: string, about: string, players: [number, number], bots: BotInfo[], house: string[], adviser: string }} GameInfo
  * @typedef {{ game: string, bots: string[], seat: number, seed: number }} Setting
  * @typedef {{ setting: Setting, choices: number[], when: string }} Saved
  */
@@ -50,7 +50,13 @@ const chosenGame = () => {
 };
 
 /** @param {GameInfo} game @param {BotInfo} bot */
-const strengthOf = (game, bot) => strengths[game.name]?.[bot.name] || (bot.name === "random" ? "plays at random" : bot.quick ? "" : "searches, takes its time");
+const strengthOf = (game, bot) => {
+  if (bot.name === "random") return "plays at random";
+  const place = strengths[game.name]?.[bot.name];
+  if (place) return place;
+  if (!bot.quick) return "searches, takes its time";
+  return bot.name === game.adviser ? "expert, gives the hints" : "";
+};
 
 /**
  * Places and skills in the newest run of each game.
