@@ -239,11 +239,16 @@ def _generic_part(name: str, kind: Kind) -> EncodingPart:
 
 def check_encoding(game: Game[Any], players: int, view: View) -> None:
     """Raise OutOfBounds if the game's compact encoding makes a number of this view that is not within its bounds."""
-    if game.encoding(players):
+    if _has_compact(game, players):
         encoding = encoding_of(game, players, "compact")
         for number, found in zip(encoding.numbers, encoding.encode(view), strict=True):
             if not number.low <= found <= number.high:
                 raise OutOfBounds(f"{number.label} is {found}, not between {number.low} and {number.high}.")
+
+
+@cache  # a game makes its parts again each time
+def _has_compact(game: Game[Any], players: int) -> bool:
+    return bool(game.encoding(players))
 
 
 def _numbers_of(part: EncodingPart, players: int) -> list[Number]:

@@ -20,6 +20,7 @@ import engines
 import harness
 from harness.core.records import MatchSpec
 from harness.executors import forkserver
+from harness.executors import pool as processes
 from harness.executors.base import Job, Roster
 from harness.executors.pool import LocalPool
 from harness.executors.serial import SerialExecutor
@@ -99,7 +100,8 @@ def test_a_pool_plays_one_list_after_the_other(pool):
 
 
 @pytest.mark.parametrize(("bad", "kind"), wild.BLAMED.items(), ids=lambda value: getattr(value, "__name__", value))
-def test_a_bot_that_kills_or_hangs_its_worker_is_blamed_and_the_rest_is_played(pool, bad, kind):
+def test_a_bot_that_kills_or_hangs_its_worker_is_blamed_and_the_rest_is_played(pool, bad, kind, monkeypatch):
+    monkeypatch.setattr(processes, "KILL_AFTER_S", 0.1)  # none of these bots returns late: nothing to wait for
     some = pool(bad, limits=HURRIED if kind == "timeout" else PATIENT)
     played = list(some.run(jobs(2, "random", bad.name, "diehard")))
     assert len(played) == 2
