@@ -93,8 +93,13 @@ def _writing_bytecode():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    with _writing_bytecode():
-        return (yield)
+    gc.disable()  # all that is made now stays until the end
+    try:
+        with _writing_bytecode():
+            return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="module")
