@@ -62,7 +62,7 @@ class Ladder(dict[int, float]):
 
 @dataclass(slots=True, eq=False)
 class Position:
-    """A point of my turn: as much of the game as foundings and placings change."""
+    """A point of my turn: the part of the game that foundings and placings change."""
 
     stage: str
     hand: Cards

@@ -191,7 +191,7 @@ class ArenaEnv(AECEnv, EzPickle):  # type: ignore[misc]  # types of extras are n
         return chosen
 
     def _select(self, state: State[Any]) -> None:
-        """Put the next agent on turn, after choices that are none; at the end give the rewards."""
+        """Carry out forced choices and select the next agent; at the end of the game, set the rewards."""
         while len(state.legal) == 1:
             state.step(state.legal[0])
         if state.legal:

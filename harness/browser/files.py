@@ -40,7 +40,7 @@ MODULES = {
     "browser": ("__init__.py", "entry.py", "table.py", "workshop.py"),
     "play": ("__init__.py", "person.py"),
 }
-"""What of Arena the page has: all files of these packages, and these modules of others."""
+"""The parts of Arena that the page loads: all files of the packages above, and these modules of other packages."""
 
 
 # Pyodide: from a folder, or fetched once by npm and pip.

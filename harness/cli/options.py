@@ -183,7 +183,7 @@ def verify_options(what: str) -> Callable[[F], F]:
         click.option(
             "--isolate",
             type=click.Choice(["off", "on", "strict"]),
-            help="With --bots: how they are kept, as in arena tournament. Default: on.",
+            help="With --bots: how to isolate the bots, as in arena tournament. Default: on.",
         ),
         click.option(
             "--workers",

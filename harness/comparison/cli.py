@@ -62,7 +62,8 @@ FIXED = {
 @click.option(
     "--margin",
     type=click.FloatRange(min=0, max=0.5, max_open=True),
-    help="A share of finishing ahead this near to one half is no difference. Default: 0.03.",
+    help="The bots count as equally good if each finishes ahead in at most one half of the matches plus this share. "
+    "Default: 0.03.",
 )
 @click.option(
     "--way",
@@ -74,8 +75,8 @@ FIXED = {
 @click.option(
     "--luck-adjusted",
     is_flag=True,
-    help="Take out of each result what luck gave: fewer matches, at a tenth of a second each. It pays for slow bots, "
-    "such as those that search or have learned.",
+    help="Subtract the estimated luck from each result. Needs fewer matches, but 0.1 s more for each: useful for slow "
+    "bots, such as bots that search or have learned.",
 )
 @click.option(
     "--resume",

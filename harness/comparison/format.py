@@ -207,7 +207,7 @@ COMPARE = Format(
         Option(
             "margin",
             MARGIN,
-            "a share of finishing ahead this near to one half is no difference",
+            "equally good: each finishes ahead in at most one half of the matches plus this share",
             kind="float",
             minimum=0,
             maximum=0.499,

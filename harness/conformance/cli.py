@@ -31,10 +31,24 @@ PLACES = {"off": "in a worker", "on": "isolated", "strict": "isolated strictly"}
 @click.option(
     "--game", "games", type=GAME, multiple=True, help="A game to try; may be repeated. Default: all it plays."
 )
-@click.option("--matches", type=click.IntRange(min=1), default=2, show_default=True, help="Deals a player count.")
-@click.option("--move-time", type=click.FloatRange(min=0), default=10.0, show_default=True, help="Seconds a decision.")
+@click.option(
+    "--matches", type=click.IntRange(min=1), default=2, show_default=True, help="Deals for each number of players."
+)
+@click.option(
+    "--move-time",
+    type=click.FloatRange(min=0),
+    default=10.0,
+    show_default=True,
+    help="Time limit for a decision, in seconds.",
+)
 @click.option("--memory", type=click.IntRange(min=0), default=4096, show_default=True, help="Megabytes it may use.")
-@click.option("--threads", type=click.IntRange(min=0), default=1, show_default=True, help="Of native pools; 0: any.")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Threads of OpenMP, BLAS or PyTorch; 0: no limit.",
+)
 @run_option(
     "isolate",
     "Where it plays: in a worker (off), or in a sandboxed process (on, strict). Default: in both, one after the "

@@ -260,6 +260,6 @@ def in_schedule_order(records: Iterable[GameRecord]) -> Iterator[GameRecord]:
 def same_place_error(record: GameRecord) -> StoreError:
     """Return the error for a record that has the place of another one."""
     return StoreError(
-        f"The record {record.id} has place {record.index} of the schedule, and so has another one: a match is "
-        f"rated once, and only together with its own run. 'arena verify' says which records are not the run's."
+        f"Two records, one of them {record.id}, have place {record.index} in the schedule: a match is there twice, or "
+        f"there are records of another run. 'arena verify' lists the records that do not belong to the run."
     )

@@ -92,7 +92,7 @@ class TableWriter(ABC):
 
 
 class CsvWriter(TableWriter):
-    """Writes CSV with a header. Lists are JSON; a text that a spreadsheet would compute has an apostrophe before it."""
+    """Writes CSV with a header. Lists are JSON; text that a spreadsheet would read as a formula gets a leading `'`."""
 
     ending = "csv"
 

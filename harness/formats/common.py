@@ -151,8 +151,8 @@ def longer_swiss(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
     same_field(plan, asked, "its rounds were seated without the late bots")
     if asked.deals != plan.deals:
         raise UsageError(
-            f"The deals of a swiss are those of every round, and each round was seated by all deals of those before: "
-            f"they stay {plan.deals}. It can have more rounds.",
+            f"The number of deals of a swiss cannot change: each of its rounds has {plan.deals}, and their results "
+            f"decided who met whom in later rounds. It can have more rounds.",
             fix="more-rounds",
         )
     same_settings(plan, asked, "rounds")
@@ -161,7 +161,7 @@ def longer_swiss(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
 
 def longer_ladder(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
     """Return the plan of a ladder with more deals, one round each; raise UsageError for any other change."""
-    why = "what it claims, it tests from the first match on, for all pairs of its bots"
+    why = "its claims are tests of all pairs of its bots from the first match on"
     same_field(plan, asked, why, " A ladder with the goal newcomer places new bots among old ones.")
     same_settings(plan, asked)
     if plan.number("until-separated"):
@@ -172,8 +172,8 @@ def longer_ladder(plan: Plan, asked: Plan, sizes: SizesOf) -> Plan:
 def no_longer_knockout(_plan: Plan, _asked: Plan) -> Plan:
     """Raise UsageError: a knockout cannot be extended."""
     raise UsageError(
-        "A knockout cannot be extended: with more deals other bots might have advanced, a late bot has missed the "
-        "round that it would have come into, and after the final there is none. Play another one."
+        "A knockout cannot be extended: with more deals other bots might have advanced, and a late bot would have "
+        "missed the first round. Play another knockout."
     )
 
 
@@ -201,8 +201,8 @@ def _same_places(plan: Plan, asked: Plan, sizes: SizesOf, what: str) -> Plan:
     if any(step != next(new, None) for step in old):
         so_that = "all its games end at the same time" if len(plan.games) > 1 else "it ends with a whole round"
         raise UsageError(
-            f"This {plan.format} cannot get other {what}: matches that it was to play would lose their places. That "
-            f"is possible with more {what}, not with fewer, and where {so_that}."
+            f"This {plan.format} cannot have that number of {what}: matches that are already planned would move in the "
+            f"schedule. The number of {what} can only grow, and only if {so_that}."
         )
     if next(new, None) is None:
         raise UsageError(f"That adds no match to this {plan.format}.")

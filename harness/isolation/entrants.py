@@ -481,8 +481,8 @@ def _printable_description(bot: BotDescription) -> BotDescription:
     for option in bot.options:
         if option.kind == "file" and option.default:
             raise PluginError(
-                f"bot {shown(bot.name)}: option {shown(option.name)} is a file and has a default. For a "
-                f"sandboxed bot only files are read that the user has typed: leave the default empty."
+                f"bot {shown(bot.name)}: option {shown(option.name)} is a file and has a default. A sandboxed bot "
+                f"may only read files that the user has named, so the default must be empty."
             )
     options = tuple(replace(option, help=printable(option.help, MAX_DETAIL_CHARS, LINES)) for option in bot.options)
     return replace(bot, options=options, doc=printable(bot.doc, MAX_DETAIL_CHARS, LINES))

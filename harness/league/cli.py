@@ -427,11 +427,11 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
     "--new-version-of",
     default="",
     metavar="NAME",
-    help="It is the next version of this bot, although it has not the same --author or --team.",
+    help="Add it as the next version of this bot, even if --author and --team differ.",
 )
 @league_option
 def add_command(bots: tuple[str, ...], name: str, team: str, author: str, new_version_of: str, league: Path) -> None:
-    """Let a BOT join: a name, a file, a folder, or cmd:COMMAND, as behind --bot of arena tournament.
+    """Let a BOT join: a name, a file, a folder, or cmd:COMMAND, as for --bot of arena tournament.
 
     A bot whose name is in the league joins as its next version, sprinter@2, if it has the same --author or --team, or
     with --new-version-of. The newest plays on, older ones are kept as opponents. Its files are copied now; what happens

@@ -145,8 +145,8 @@ def luck_by_phase(
 # What each seat of a match was expected to do before it started, from the results of its bots in other deals.
 #
 # A value function that takes all bots for equal would count it as luck that the better bot wins. The expectation comes
-# from earlier deals only, never from the deal in question, so it is fixed before the luck is drawn that it helps to
-# measure: otherwise the adjustment would be biased.
+# from earlier deals only, never from the deal in question, so it is fixed before the luck that it helps to measure is
+# drawn: otherwise the adjustment would be biased.
 
 
 PRIOR_MEETINGS = 4.0

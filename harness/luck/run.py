@@ -393,6 +393,6 @@ def command(
     path = out or Path(f"{game}.json")
     write_named_file(path, laid_out(encode(function), indent=0) + b"\n")
     note(
-        f"{path}: value function {function.digest}, which explains {function.lesson.explained:.0%} of what could not "
-        f"be expected before a match, in matches that it has not seen."
+        f"{path}: value function {function.digest}. In matches that were not used for training it explains "
+        f"{function.lesson.explained:.0%} of the variance that is left after the expected results of the bots."
     )

@@ -184,8 +184,8 @@ EXPLANATIONS: Mapping[Design, Sequence[str]] = {
         "The interval comes from the differences between deals: the matches of a deal share its luck, so the deal is "
         "the unit, not the match.",
         "A difference is significant if Holm's procedure over all pairs that met rejects that it is zero. Of 100 runs "
-        "at most 5 have any false claim, also if a run is extended: its first end spends 4 of these 5, later ones the "
-        "rest.",
+        "at most 5 have any false claim, even if a run is extended: 4 of these 5 are for the first time that it is "
+        "complete, the rest for all extensions.",
     ),
     "seated": (
         "Results decide who meets whom, so the table is in the order of the format's own result.",

@@ -61,12 +61,12 @@ def file_name(name: str) -> str:
     return f"{kept or 'bot'}.{digest}"  # plain names have no dot, so the two kinds cannot collide
 
 
-# One escaper for each output format, for texts that other people have chosen. Pages use the one of Jinja.
+# One escaper for each output format, for strings that other people have chosen. Pages use the one of Jinja.
 
 
 _MARKDOWN = re.compile(r"([\\`*\[<|&~]|(?<!\w)_|_(?!\w))")
 _FORMULA = re.compile(r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
-"""First characters of a cell that a spreadsheet would compute; some also take the wide forms of Asian keyboards."""
+"""First characters of a cell that is read as a formula; some spreadsheets accept the wide forms of Asian keyboards."""
 _NOT_PRINTABLE = re.compile(r"[^ -~\n]")
 
 

@@ -99,7 +99,7 @@ class _ConfigFile:
         self.path = path
         if not os.path.exists(path):  # noqa: PTH110 - Path.exists raises for names that are too long
             raise UsageError(
-                f"There is no file {path}: it would be a TOML file that asks for a run.",
+                f"There is no config file {path}.",
                 fix="" if path.suffix == ".toml" else "event-file",
             )
         try:
@@ -246,7 +246,8 @@ class _ConfigFile:
             return f"{name}:{options}={text}"
         if options and (COMMAND_PREFIX in text or text.startswith(LIST_PREFIX)):
             raise UsageError(
-                f"{text!r} takes no table of options: a program needs a name for that, a list has them in its lines."
+                f"{text!r} cannot have a table of options: give a program a name as well, and write the options of "
+                f"listed bots into the list."
             )
         if options:
             ref = BotRef.parse(text, start=self.start)
@@ -350,7 +351,7 @@ def write_config_file(request: RunOptions, path: Path, force: bool = False, comm
     try:
         data = config_text(request, path, comment).encode()
     except UnicodeEncodeError as error:
-        raise UsageError(f"Cannot write {path}: it would name something that is no text ({error}).") from None
+        raise UsageError(f"Cannot write {path}: a name or path in it is not valid Unicode ({error}).") from None
     write_named_file(path, data)
 
 

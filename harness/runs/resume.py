@@ -36,8 +36,8 @@ def reopen(run: RunFolder, registry: Registry, force: bool = False, noting: bool
     absent = sorted({name for plan in setup.plan.games for name in plan.entrants} - setup.entrants.keys())
     if absent:
         raise StoreError(
-            f"{run.folder} cannot be continued, not even by force: {RUN} has {', '.join(map(shown, absent))} play, "
-            f"and what it enters is {', '.join(map(shown, setup.entrants))}."
+            f"{run.folder} cannot be continued, not even by force: the plan in {RUN} has the bots "
+            f"{', '.join(map(shown, absent))}, but its entrants are {', '.join(map(shown, setup.entrants))}."
         )
     changes = changes_since(run.info, setup)
     if changes and not force:
@@ -219,8 +219,8 @@ def _late_candidates(plan: Plan, asked: Sequence[str], entered: Sequence[Entrant
         new = [name for name in meant if name not in plan.candidates]
         if not meant or not there.isdisjoint(new):
             raise UsageError(
-                f"{typed} cannot become a candidate: only a bot that is entered now can; one that has played in the "
-                "field has met the others otherwise.",
+                f"{typed} cannot become a candidate: only a bot that joins now can, because the others have already "
+                "played as part of the field.",
                 fix="late-bot",
             )
         found += new

@@ -422,7 +422,7 @@ def _unfit(run: RunFolder, check: RecordCheck, astray: bool) -> list[str]:
         ]
     found += check.disqualified_unduly()
     if run.info.finished and not run.ends_whole():
-        found.append(f"{run.folder / GAMES} goes on after its last whole line, and the run was complete without that.")
+        found.append(f"{run.folder / GAMES} has data after its last complete line; the run was complete without it.")
     if run.info.finished and run.info.records != check.digest():
         found.append("These are not the records that the run was finished with: its digest in run.json does not fit.")
     return found

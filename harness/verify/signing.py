@@ -203,7 +203,7 @@ def _parts(run: RunFolder) -> dict[str, str]:
     folder with the logs of what bots printed.
     """
     if not run.ends_whole():
-        raise StoreError(f"{run.folder / GAMES} goes on after its last whole line: take the rest out.")
+        raise StoreError(f"{run.folder / GAMES} has data after its last complete line: delete it.")
     # The notes have an entry even if there is no such file: notes that are added later make the signature bad.
     found = {RECORDS: run.digest(), NOTES: digest_of_file(run.files, NOTES)}
     for name, digest in digests_of_files(run.files, [""]):
@@ -320,7 +320,7 @@ def _load(path: Path) -> Ed25519PrivateKey:
     private, serialization = _private_keys()
     try:
         if os.name == "posix" and path.stat().st_mode & 0o077:
-            raise UsageError(f"Others can read the key {path}; it is only yours after: chmod 600 {path}")
+            raise UsageError(f"Other users can read the key {path}. Make it private with: chmod 600 {path}")
         key = serialization.load_pem_private_key(path.read_bytes(), password=None)
     except FileNotFoundError:
         raise UsageError(f"There is no key {path}.", fix="new-key") from None

@@ -197,5 +197,5 @@ def test_a_run_whose_plan_names_an_unknown_bot_is_refused_with_a_one_line_messag
         path.read_text().replace('"random"', '"../../pwn"').replace('"spec":"../../pwn"', '"spec":"random"')
     )
     said = arena("tournament", "--resume", begun, "--workers", 1, *force, code=2).stderr
-    assert "cannot be continued, not even by force: run.json has '../../pwn' play, and what it enters is" in said
+    assert "cannot be continued, not even by force: the plan in run.json has the bots '../../pwn', but" in said
     assert len(said.splitlines()) == 1

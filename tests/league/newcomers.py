@@ -75,7 +75,7 @@ def arrivals(entrants: int, seats: int, runs: int, seater: Seater, first: int = 
 def print_newcomers() -> None:
     echo(
         "| entrants | apart | seats | matches of the others | matches of the newcomer | of all meanwhile | "
-        "by lot: of the newcomer | of all meanwhile | everybody against everybody: of all |"
+        "random tables: of the newcomer | of all meanwhile | round-robin: of all |"
     )
     echo("|---|---|---|---|---|---|---|---|---|")
     for entrants, spread, runs in ((20, SPREAD, 20), (20, 1.5, 20), (100, SPREAD, 5), (1000, SPREAD, 1)):
@@ -85,7 +85,7 @@ def print_newcomers() -> None:
                 [arrival(one, entrants, seater) for one in leagues] for seater in (seat_tables, random_tables)
             )
             figures = [[one.veterans for one in ours], [one.own for one in ours], [one.all for one in ours]]
-            # Everybody against everybody is played in whole rounds, as many as it takes for matches as by lot.
+            # The round-robin has as many complete rounds as give a newcomer its matches with random tables.
             own = mean(one.own for one in lots)
             rounds = ceil(own * (seats - 1) / (entrants - 1))
             figures += [[one.own for one in lots], [one.all for one in lots]]

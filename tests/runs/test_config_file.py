@@ -141,7 +141,7 @@ file = "weights.json"
         ("[[bots]]\nbot = 'a'\nteam = 'x|y'", "line 3, column 1: The team or author of a bot is a text of at most 100"),
         ("[[bots]]\nbot = 'a'\n[bots.options]\nx = []", "line 4, column 1: The option x is a text"),
         ("[[bots]]\nbot = 'a'\noptions = {x = 'a,b'}", "line 3, column 12: The option x cannot be 'a,b'"),
-        ("[[bots]]\nbot = 'cmd:a'\noptions = {x = 1}", "line 1, column 1: 'cmd:a' takes no table of options"),
+        ("[[bots]]\nbot = 'cmd:a'\noptions = {x = 1}", "line 1, column 1: 'cmd:a' cannot have a table of options"),
         ("seed = 1\nship = true", "line 2, column 1: Packages are shipped"),
         ("cluster = 'local:2'\nworkers = 0", "line 2, column 1: On a cluster the nodes play"),
         ("candidates = 'a'", "line 1, column 1: candidates is a list of names, not 'a'."),

@@ -202,8 +202,8 @@ def test_an_incomplete_last_line_is_found_in_a_complete_run(key):
     whole = (FOLDER / GAMES).read_bytes()
     (FOLDER / GAMES).write_bytes(whole + whole.splitlines()[0])
     said = arena("verify", "a", "--key", key, code=1).stdout
-    assert f"  {FOLDER / GAMES} goes on after its last whole line, and the run was complete without that.\n" in said
+    assert f"  {FOLDER / GAMES} has data after its last complete line; the run was complete without it.\n" in said
     assert "BAD: the run is not what was signed" in said
-    assert "take the rest out" in arena("sign", "a", code=2).stderr
+    assert "after its last complete line: delete it" in arena("sign", "a", code=2).stderr
     (FOLDER / "signature.json").unlink()
     arena("verify", "a", code=1)

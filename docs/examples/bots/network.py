@@ -14,7 +14,7 @@ with np.load(Path(__file__).parent / "weights.npz") as kept:  # read now: the fi
 
 
 class Network(Bot[ElPasoView]):
-    """Leaves town when a network says so that has watched an expert."""
+    """Leaves town when its network, trained on an expert's decisions, says so."""
 
     games = ("el-paso",)
     files = ("weights.npz",)

@@ -1,4 +1,4 @@
-"""OpenSpiel's loop: a game by its name, alone or with what a seat may know asked for at each decision.
+"""OpenSpiel's loop: a game by its name, optionally with a seat's observation read at each decision.
 
 Luck comes from `chance_outcomes`, as in its own examples. In these games they are equally likely, so one is picked as
 cheaply as an action is, and "bare deals" does without the probabilities: no loop in Python can be quicker.
