@@ -53,7 +53,7 @@ def test_an_extended_run_equals_one_started_with_the_larger_size(plan, longer):
 @pytest.mark.parametrize(
     ("plan", "asked", "why"),
     [
-        (both("swiss", 2, rounds=3), {"deals": 4}, "The deals of a swiss are those of every round"),
+        (both("swiss", 2, rounds=3), {"deals": 4}, "The number of deals of a swiss cannot change"),
         (both("swiss", 2, rounds=3), {"rounds": 2}, "can only grow"),
         (both("swiss", 2, rounds=3), {"rounds": 3, "late": ("new",)}, "No bot can join a swiss late"),
         (of_games((game(4, 2, "a"), game(9, 2, "b")), 1, 5, "swiss"), {"rounds": 6}, "all its games end at the same"),
