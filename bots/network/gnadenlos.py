@@ -31,7 +31,7 @@ class _Table:
         """What I owe in the market, the hidden part as it is on average."""
         self.to_payday = view.players * game.columns - len(view.market)
         self.others = sorted([iou.value for iou in view.hand if iou.colour != me], reverse=True)
-        """The debts of others that I hold."""
+        """The other players' debts that I hold."""
         self.paper = sum(self.others[:IN_A_BID])
         self.offers = sorted([_worth(offer) for offer in view.offers], reverse=True)
         self.best = [max([card[skill] for card in view.crew], default=0) for skill in range(3)]

@@ -22,7 +22,7 @@ from harness import Action, Bot, Option, State, View, bot_named
 OPTIONS = (
     Option("iterations", 200, "imagined games a decision", kind="int", minimum=1),
     Option("ms", 0, "think this many milliseconds instead; not repeatable (0: off)", kind="int", minimum=0),
-    Option("depth", 0, "decisions a seat before an imagined game is cut off (0: never)", kind="int", minimum=0),
+    Option("depth", 0, "decisions of each seat before an imagined game is cut off (0: never)", kind="int", minimum=0),
     Option("habit", 80, "percent of imagined choices that follow habit", kind="int", minimum=0, maximum=100),
     Option("guide", "", "a bot that plays the imagined games, instead of habit", kind="bot"),
     Option("reward", "score", "what to play for", choices=(*REWARDS, "value")),

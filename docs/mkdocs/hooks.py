@@ -1,6 +1,6 @@
 """What mkdocs needs to show pages that are written for a forge: `hooks` in mkdocs.yml.
 
-A page reads the same in the repository and on the site. So links are relative, also those that leave `docs/`, a
+A page reads the same in the repository and on the site. So links are relative, including those that leave `docs/`, a
 fence may name the file it shows, and a list may follow its paragraph directly, as GitHub's Markdown has it.
 """
 

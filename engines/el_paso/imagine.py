@@ -55,7 +55,7 @@ def _deal_hidden(state: ElPasoState, view: ElPasoView, rng: Random) -> None:
     piles: list[Values] = []
     hands: list[list[Values]] = [[] for _ in known]
     for site in SITES:
-        # A zero marks a hidden card; it is no value, so it removes nothing from the unseen ones.
+        # A zero marks a hidden card; it is not a value, so it removes nothing from the unseen ones.
         seen = {*view.discards[site], *view.piles[site]}.union(*(hand[site] for hand in known))
         unseen = [value for value in state.rules.figures.cards.values if value not in seen]
         rng.shuffle(unseen)

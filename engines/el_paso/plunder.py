@@ -35,7 +35,7 @@ def resolve(state: ElPasoState) -> None:
     else:
         _loot(state, by_site)
     _discard(state, by_site)
-    # All seats are in the order, also those that have left: the luck of the others must not depend on them.
+    # All seats are in the order, even those that have left: the luck of the others must not depend on them.
     order = state.chance.shuffled(range(state.players), "drawing order", state.town, state.round)
     state.queue = tuple([seat for seat in order if state.played[seat] is not None])  # EP-17
     if state.log is not None:

@@ -62,7 +62,7 @@ def hold(state: GnadenlosState, number: int) -> None:
     state.gold = tuple(gold)
     if broke is not None:
         _vulture(state, broke)
-    # The turned-up IOUs return also if a player is broke, and before it is checked whether that ends the game.
+    # The turned-up IOUs return even if a player is broke, and before it is checked whether that ends the game.
     _return(state, turned)
     if broke is not None and state.vultures[broke] >= state.rules.vultures_to_lose:
         state.fame = put(state.fame, broke, 0)

@@ -304,7 +304,7 @@ def _float32(numbers: Iterable[float]) -> bytes:
 
 @cache
 def _from_bytes() -> Callable[[bytearray, str], Any]:
-    # Loaded here: learned bots encode without numpy, also where it is not installed.
+    # Loaded here: learned bots encode without numpy, so that they work where it is not installed.
     try:
         from numpy import frombuffer
     except ImportError:

@@ -97,7 +97,7 @@ class ArenaEnv(gymnasium.Env):  # type: ignore[misc]  # types of extras are not 
         if self._over:
             raise ResetNeeded("The episode is over: call reset().")
         if not self.action_space.contains(action):
-            raise InvalidAction(f"{action!r} is no action: give a number from 0 to {len(self.game.actions) - 1}.")
+            raise InvalidAction(f"{action!r} is not an action: give a number from 0 to {len(self.game.actions) - 1}.")
         chosen = self.game.actions[index(action)]
         if not match.over and chosen not in match.legal:
             self._over = True

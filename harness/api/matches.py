@@ -72,7 +72,7 @@ class Match:
         return self.record.faults
 
     def story(self, seat: int | None = None) -> str:
-        """Return the match in words; with a `seat`, also the table that it saw at each of its decisions."""
+        """Return the match in words; with a `seat`, include the table that it saw at each of its decisions."""
         self._check_seat(seat)
         return "\n".join(narrate_match(self.game, self.record, seat, self.notes))
 
@@ -179,7 +179,7 @@ def play_match(
     rules, seats = seat_entrants(installed_here(isolate), game, bots, options, seed, move_time, isolate)
     entrants = [entrant for entrant in seats if entrant is not None]
     if len(entrants) < len(seats):
-        raise UsageError("None is no bot. Use harness.step_match to answer for a seat yourself.")
+        raise UsageError("None is not a bot. Use harness.step_match to answer for a seat yourself.")
     spec = single_match(rules, [entrant.name for entrant in entrants], seed)
     notes: list[DecisionNotes] = []
     roster = Roster({game: rules}, {entrant.name: entrant for entrant in entrants})

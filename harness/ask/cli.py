@@ -63,7 +63,7 @@ def command(
 
     It can be any bot: the one that played, a newer version of it, a search, a program. It gets everything that the bot
     in its seat got, from the deal on, and the same random numbers. Without a decision, it is asked at all decisions of
-    the seat, and those at which the two bots differ are listed. The exit code is 1 if the bot fails now, else 0.
+    the seat, and those at which the two bots differ are listed. The exit code is 1 if the bot fails now, otherwise 0.
 
     \b
     arena ask sprinter.py my-run el-paso-3.1.2

@@ -88,7 +88,7 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that was typed; raise UsageError with the most similar name if there is none."""
+        """Return the command of the command line; raise UsageError with the most similar name if there is none."""
         commands = self.list_commands(ctx)
         if args[0] not in commands and not args[0].startswith("-") and not ctx.resilient_parsing:
             from difflib import get_close_matches

@@ -44,7 +44,7 @@ BATCH = 1000
     type=click.IntRange(min=0),
     help=f"How many to list; 0 is all. Default: {SHOWN}, with --json all.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 @results_option
 def command(run: str, as_json: bool, limit: int | None, sort: str | None, results: Path, **asked: Any) -> None:
     """List matches of a RUN: the bots by seat, their scores, and what happened.

@@ -26,9 +26,9 @@ from harness.runs.setup import game_of
 @click.argument("run", type=RUN)
 @click.argument("match")
 @click.option(
-    "--json", "as_json", is_flag=True, help="Everything that happened, one JSON object a line (docs/replay.md)."
+    "--json", "as_json", is_flag=True, help="Everything that happened, one JSON object per line (docs/replay.md)."
 )
-@click.option("--all", "print_all", is_flag=True, help="Print the whole match, also at a terminal.")
+@click.option("--all", "print_all", is_flag=True, help="Print the whole match, even at a terminal.")
 @click.option(
     "--seat",
     type=int,
@@ -128,7 +128,7 @@ class Stepper:
             elif word in self._commands:
                 self._commands[word](rest.strip())
             else:
-                self.console.say(f"{typed!r} is no command here; ? lists them.")
+                self.console.say(f"{typed!r} is not a command here; ? lists them.")
 
     def _whose(self) -> str:
         return "" if self.seat is None else f" as {self.narration.names[self.seat]}"

@@ -201,7 +201,7 @@ def _without_size(words: Sequence[str]) -> list[str]:
 
 
 def _request(event: str | None, typed: dict[str, Any], settings: Mapping[str, object]) -> RunRequest:
-    """Return the request of the file, if there is one; options that were typed take precedence."""
+    """Return the request of the file, if there is one; options of the command line take precedence."""
     from harness.runs.request import RunRequest, asked_in, instead
 
     fields: dict[str, Any] = asked_in(Path(event)) if event else {}

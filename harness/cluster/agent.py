@@ -50,7 +50,7 @@ from harness.output.text import not_enforced
 # The agent process: Arena's local pool, fed through a pipe, beside the Dask worker.
 #
 # Because it is the same pool, a bot that hangs, crashes, forks or exhausts memory is handled exactly as on one machine.
-# The agent exits when its pipe closes, also when the Dask worker was killed.
+# The agent exits when its pipe closes, even if the Dask worker was killed.
 
 
 HEARTBEAT_S = 2.0
@@ -494,7 +494,7 @@ def play(run: str, number: int, batch: bytes) -> bytes:
     try:
         return service.play(batch, number, wanted)
     finally:
-        if not wanted():  # the driver may have died, also when the batch finished before the next check
+        if not wanted():  # the driver may have died, even if the batch finished before the next check
             service.leave(unless_busy=True)
 
 

@@ -185,7 +185,7 @@ def serve_local_cluster(workers: int, processes: bool = True) -> None:
     dask.config.set(
         {
             "distributed.worker.profile.enabled": False,  # Dask's profiler samples threads that only wait
-            # Dask starts its web servers also without a dashboard: they get no pages.
+            # Dask starts its web servers even without a dashboard: they get no pages.
             "distributed.scheduler.http.routes": [],
             "distributed.worker.http.routes": [],
         }

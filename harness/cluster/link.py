@@ -213,7 +213,7 @@ class SchedulerClient:
                 set_as_default=False,
             )
             self._client = client
-            # a server that is no scheduler may accept and stay silent
+            # a server that is not a scheduler may accept and stay silent
             await asyncio.wait_for(client, CONNECT_TIMEOUT_S + 1)
         except Exception as error:
             self._connect_error = error

@@ -174,7 +174,7 @@ def reopen_comparison(
     """
     plan = run.info.plan
     if plan.format != COMPARE.name:
-        raise UsageError(f"{run.folder} is no comparison.", fix="resume-tournament", folder=str(run.folder))
+        raise UsageError(f"{run.folder} is not a comparison.", fix="resume-tournament", folder=str(run.folder))
     if most is not None and most < plan.deals:
         raise UsageError(
             f"{run.folder} goes up to {plan.deals:,} matches; it can have more, not {most:,}.", fix="compare-most"
@@ -348,9 +348,9 @@ def compare(
     `luck_adjusted` removes the effect of luck from each result. It needs fewer matches, but a tenth of a second for
     each, so it is useful for slow bots.
 
-    The matches are saved as a run. `resume` continues it, also with more matches (`most`, `thorough`); pass bots that
-    are classes or functions again. `fields` are `move_time`, `game_time`, `memory`, `isolate`, `name`, `results` and
-    `strict`, as in RunRequest.
+    The matches are saved as a run. `resume` continues it, if asked with more matches (`most`, `thorough`); pass bots
+    that are classes or functions again. `fields` are `move_time`, `game_time`, `memory`, `isolate`, `name`, `results`
+    and `strict`, as in RunRequest.
 
     Examples:
         >>> found = compare("outlaw", "random", games="el-paso", seed=7, workers=0)

@@ -80,7 +80,7 @@ class BotReport:
     problems: list[str] = field(default_factory=list)
     """What is wrong: a sentence each, and then lines with details: a traceback, likely causes."""
     warnings: list[str] = field(default_factory=list)
-    """What its author should know, although it is no fault."""
+    """What its author should know, although it is not a fault."""
 
     @property
     def stopped(self) -> bool:

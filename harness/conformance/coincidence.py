@@ -86,7 +86,7 @@ class _Moment(NamedTuple):
     state: State[Any]
     seat: int
     events: list[Event]
-    """Of this step, also those that the seat does not get."""
+    """Of this step, including those that the seat does not get."""
     kind: str
     """Moments of one kind are counted together: at most one in each deal, because what is hidden in a deal is the same
     for all of them."""
@@ -603,7 +603,7 @@ def _shown(value: object) -> str:
 
 
 def _example(seen: str, moment: _Moment) -> str:
-    """Return the event that was seen, as a sentence; "" if it was no event."""
+    """Return the event that was seen, as a sentence; "" if it was not an event."""
     named = re.match(r"the event (.+?) (\d+)(\.|$)", seen)
     if not named:
         return ""

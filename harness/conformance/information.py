@@ -158,7 +158,7 @@ def watch(state: State[Any], action: Action, seat: int, seed: int) -> SeenChoice
 def follow(world: State[Any], history: Sequence[SeenChoice], seat: int, rng: Random) -> State[Any] | None:
     """Return the imagined state after choices that look to the seat like those of its history; None if there are none.
 
-    Choices of others may be hidden: any choice is accepted that the seat cannot distinguish from the real one.
+    Choices of other seats may be hidden: any choice that the seat cannot distinguish from the real one is accepted.
     """
     for seen in history:
         luck = RecordingChance(rng.getrandbits(48), seen.open_luck.__contains__, seen.step.after.chance)

@@ -137,7 +137,7 @@ def to_plain_data(said: object, deepest: int = MAX_NOTE_DEPTH) -> Any:
 
 
 if TYPE_CHECKING:
-    # Type checkers support defaults of type variables: `Bot` alone is a bot for any view, also under --strict.
+    # Type checkers support defaults of type variables: `Bot` alone is a bot for any view, even under --strict.
     from typing_extensions import TypeVar
 
     ViewType = TypeVar("ViewType", default=Any, contravariant=True)

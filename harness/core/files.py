@@ -119,7 +119,7 @@ class Folder:
                 os.close(listed)
 
     def all_files(self, besides: str = "") -> Iterator[str]:
-        """Yield the name of everything in the folder and its subfolders that is no folder, except for the subfolder
+        """Yield the name of everything in the folder and its subfolders that is not a folder, except for the subfolder
         `besides`. A link to a folder is yielded and not followed."""
         if self.inside.count("/") > MAX_DEPTH:
             raise OSError(errno.ENAMETOOLONG, f"it has more than {MAX_DEPTH} folders inside each other")

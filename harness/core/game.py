@@ -144,7 +144,7 @@ class Game(Generic[V]):
     actions: tuple[Action, ...]
     """All actions of the game; `actions[code].code == code`."""
 
-    # Actions and games are compared by identity, so equal options must give the same object, also after unpickling.
+    # Actions and games are compared by identity, so equal options must give the same object, even after unpickling.
     _configured: ClassVar[dict[tuple[Any, ...], Any]] = {}
 
     def __init__(self, settings: Mapping[str, Value], files: Mapping[str, str]) -> None:

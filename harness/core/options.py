@@ -170,7 +170,7 @@ def seconds_of(text: str) -> float:
     parts = [float(part or 0) for part in found.groups()] if found else []
     seconds = sum([part * unit for part, unit in zip(parts, (3600, 60, 1), strict=False)])
     if not 0 < seconds < 1e9:
-        raise UsageError(f"{text!r} is no time for a run: write 2h, 1h30m or 45s.")
+        raise UsageError(f"{text!r} is not a length of time: write 2h, 1h30m or 45s.")
     return seconds
 
 

@@ -53,8 +53,8 @@ class BracketRound:
 
 
 Design = Literal["fixed", "seated", "anytime"]
-"""What results decide in a run, which is what its claims must allow for: nothing, who meets whom, or also when to
-stop and which pairs are worth playing."""
+"""What results decide in a run, which is what its claims must allow for: nothing, who meets whom, or who meets whom and
+when to stop and which pairs are worth playing."""
 
 SEVERAL = "several runs"
 """What stands in the place of a format where several runs are read together."""

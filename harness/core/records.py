@@ -64,8 +64,8 @@ class Fault(Struct, frozen=True, gc=False):
     """What was to be chosen, in the game's word for it; empty where nothing was, or where its process died over it."""
 
 
-# gc=False, also below: these values hold no reference cycles, and with millions of them in memory the collector would
-# walk through all of them again and again.
+# gc=False, here and below: these values hold no reference cycles, and with millions of them in memory the collector
+# would walk through all of them again and again.
 class MatchSpec(Struct, frozen=True, gc=False):
     """One match to be played; two plays of the same spec give the same record, timing aside."""
 
@@ -97,7 +97,7 @@ class MatchSpec(Struct, frozen=True, gc=False):
 
 MAX_SEATS: Final = 64
 """Seats at a table of any game."""
-# Limits for what a file of other people may say: larger figures would overflow in sums and in named luck.
+# Limits for files from others: larger figures would overflow in sums and in named luck.
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Times = tuple[Annotated[float, Meta(ge=-1e9, le=1e9)], ...]

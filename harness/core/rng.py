@@ -90,7 +90,7 @@ class Chance:
                 order[i], order[j] = order[j], order[i]
             return order
         rest = self.number_for(where)
-        for last, first, cut in _cuts.get(size) or _cuts_for(size):  # also without counting bits
+        for last, first, cut in _cuts.get(size) or _cuts_for(size):  # avoids counting bits, too
             low = rest % cut
             if first > 1:
                 rest //= cut

@@ -138,9 +138,9 @@ def read_value_function(data: str | bytes, where: str) -> ValueFunction:
     try:
         function = msgspec.json.decode(data, type=ValueFunction)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise StoreError(f"{where} is no value function: {error}. Learn it again: arena learn-values.") from error
+        raise StoreError(f"{where} is not a value function: {error}. Learn it again: arena learn-values.") from error
     if any(max(tree.features) >= function.features for tree in function.trees):
-        raise StoreError(f"{where} is no value function: a tree compares a feature that is not there.")
+        raise StoreError(f"{where} is not a value function: a tree compares a feature that is not there.")
     return function
 
 

@@ -171,7 +171,7 @@ _INITIAL_STATUS = array("d", [IDLE if slot == ASKING else 0.0 for slot in range(
 
 def new_status() -> int:
     """Return a file descriptor of new shared memory for one worker."""
-    # A file without a name disappears with its last descriptor, also after a crash.
+    # A file without a name disappears with its last descriptor, even after a crash.
     with tempfile.TemporaryFile() as file:
         file.write(_INITIAL_STATUS)
         file.flush()
@@ -243,7 +243,7 @@ def take_output(descriptor: int) -> bytes:
 
 def _empty(descriptor: int) -> None:
     os.ftruncate(descriptor, 0)
-    os.lseek(descriptor, 0, os.SEEK_SET)  # also for descriptors 1 and 2 of the worker, which are copies of this one
+    os.lseek(descriptor, 0, os.SEEK_SET)  # descriptors 1 and 2 of the worker are copies of this one and follow
 
 
 def main(fds: Sequence[int], logs: BotLogs, payload: RosterPayload, limits: Limits, memory: int, threads: int) -> None:

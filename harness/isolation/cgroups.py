@@ -163,7 +163,7 @@ def _move_out_and_enable(folder: Path) -> bool:
     """Move our processes to a child cgroup, then enable the controllers; only if no other process is in this one."""
     with suppress(OSError, ValueError):
         inside = [int(word) for word in (folder / "cgroup.procs").read_text().split()]
-        # Moving processes of others would change their limits.
+        # Moving other users' processes would change their limits.
         if not {os.getpid()} <= set(inside) <= {os.getpid(), *descendants_of(os.getpid())}:
             return False
         if not set(CONTROLLERS) <= _read_words(folder / "cgroup.controllers"):

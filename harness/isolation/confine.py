@@ -364,13 +364,13 @@ def _drop_rights(limits: SandboxLimits, namespaces: bool, in_cgroup: bool, missi
             raise
         missing.append(str(error))
         has_own_uid = False
-    # RLIMIT_NPROC counts all processes of a user: without an own user id, also processes of others
+    # RLIMIT_NPROC counts all processes of a user: without a separate user id, other users' processes, too
     if not has_own_uid and not in_cgroup:
         missing.append("a limit of processes (the bot has no separate user)")
     _limit_resources(limits, missing, limits.processes if has_own_uid else 0)
     _try_step(missing, "no capabilities", kernel.drop_capabilities)
     _try_step(missing, "no new privileges", kernel.no_new_privileges)
-    # without a root file system, /dev/shm has files of others
+    # without a root file system, /dev/shm has other users' files
     readable = [*visible, *(["/dev", "/proc"] if has_rootfs else DEVICES)]
     listed = ["/"] if has_rootfs else []  # only visible paths are in it, and Python lists folders to find modules
     locked = _try_step(missing, "Landlock", lambda: apply_landlock(readable, [scratch, "/dev/null"], listed))

@@ -85,7 +85,7 @@ def mount(source: str | None, target: str, kind: str | None, flags: int, data: s
 def set_read_only(path: str) -> None:
     """Make a mount, and those below it, read-only and without set-uid.
 
-    Where allowed, also without access times: they would show one bot which files another has read.
+    Where allowed, access times are off: they would show one bot which files another has read.
     """
     try:
         _set_attributes(path, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NOATIME, _ATTR_ALL_ATIME)

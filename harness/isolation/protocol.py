@@ -24,7 +24,7 @@ from harness.plugins.entrants import BotDescription
 if TYPE_CHECKING:  # the bot's own process uses only the messages, and need not load how processes are started
     from harness.isolation.process import Process
 
-# Messages: one JSON object a line
+# Messages: one JSON object per line
 #
 # docs/protocol.md describes them for authors of bots.
 

@@ -104,7 +104,7 @@ _O_TMPFILE = 0o20000000
 _SO_SNDBUF, _SO_SNDBUFFORCE = 7, 32
 _RWF_NOWAIT = 8
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
-_ON_ANOTHER_PROCESS = "likewise; oneself (0) is fine"
+_ON_ANOTHER_PROCESS = "acts on another process; its own (0) is fine"
 _NO_TMPFILE = "it uses up an inode number of the scratch folder unnoticed; tempfile creates named files instead"
 
 # The error is one that callers handle: after ENOSYS libraries use an older call, after EOPNOTSUPP tempfile uses a named
@@ -259,7 +259,7 @@ DENIED_ARGUMENTS = (
     ),
     DeniedArgument(
         "setsockopt that makes a socket hold more",
-        "likewise: what the kernel gives without being asked is counted for each",
+        "a larger buffer is the kernel's memory: what it gives without being asked is counted",
         "setsockopt",
         2,
         any_of=(_SO_SNDBUF, _SO_SNDBUFFORCE),
@@ -305,11 +305,11 @@ NON_UNIX_SOCKETS = DeniedArgument(
     errno.EAFNOSUPPORT,
     none_of=(_AF_UNIX,),
 )
-"""With a root file system, which has no Unix sockets of others."""
+"""With a root file system, which has no Unix sockets of other users."""
 ALL_SOCKETS = (
     DeniedArgument(
         "every socket, where there are no namespaces",
-        "Unix sockets of others could be reached by their paths",
+        "other users' Unix sockets could be reached by their paths",
         "socket",
         0,
         none_of=(),
@@ -323,7 +323,7 @@ ALL_SOCKETS = (
         within=_SOCK_TYPE_MASK,
     ),
 )
-"""Without one, where Unix sockets of others are visible."""
+"""Without one, where Unix sockets of other users are visible."""
 
 
 # Filter

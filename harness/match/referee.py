@@ -223,7 +223,7 @@ class MatchPlay:
         status[DEADLINE] = inf
         while True:
             legal = state.legal
-            # A single legal action is no decision: the bot is not asked and the record does not list it.
+            # A single legal action is not a decision: the bot is not asked and the record does not list it.
             if len(legal) < 2:
                 if not legal:
                     return False

@@ -178,7 +178,7 @@ class _Home:
         if self.whole:
             return self.name if top == self.folder.name else None
         spec = PathFinder.find_spec(top, [str(self.folder)])
-        if spec is None or spec.origin is None:  # a folder without __init__.py is no module
+        if spec is None or spec.origin is None:  # a folder without __init__.py is not a module
             return None
         if Path(spec.origin).resolve() == self.file and PathFinder.find_spec(top) is not None:
             return None  # a bot in torch.py that imports torch means the library

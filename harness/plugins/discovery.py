@@ -279,7 +279,7 @@ def check_options(owner: str, options: Any) -> None:
     known: set[str] = set()
     for option in options:
         if not isinstance(option, Option):
-            raise PluginError(f"{owner}: {shown(option)} among its options is no harness.Option.")
+            raise PluginError(f"{owner}: {shown(option)} among its options is not a harness.Option.")
         if not is_name(option.name):
             raise PluginError(f"{owner}: an option is called {shown(option.name)}: choose a plain word.")
         if option.name in known:
@@ -295,7 +295,7 @@ def check_options(owner: str, options: Any) -> None:
 
 def _check_option(owner: str, option: Any) -> None:
     if not isinstance(option.help, str):
-        raise PluginError(f"{owner} has the help {shown(option.help)}, which is no text.")
+        raise PluginError(f"{owner} has the help {shown(option.help)}, which is not text.")
     if not isinstance(option.choices, tuple | list) or len(option.choices) > MAX_DECLARED_ITEMS:
         raise PluginError(f"{owner} has the choices {shown(option.choices)}; write a tuple of a few values.")
     for value in (option.default, *option.choices):
@@ -303,7 +303,7 @@ def _check_option(owner: str, option: Any) -> None:
             raise PluginError(f"{owner} has {shown(value)} as default or choice; give a number, bool or short text.")
     for bound in (option.minimum, option.maximum):
         if bound is not None and not (_is_value(bound) and isinstance(bound, int | float)):
-            raise PluginError(f"{owner} has {shown(bound)} as minimum or maximum, which is no number.")
+            raise PluginError(f"{owner} has {shown(bound)} as minimum or maximum, which is not a number.")
 
 
 def _check_texts(

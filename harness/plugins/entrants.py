@@ -343,7 +343,7 @@ class BotRef:
         """Return the reference that a text means; relative paths are relative to `start`.
 
         With `installed`, the names of installed bots, the text may also name a folder without a slash. A `recorded`
-        text is the `str()` of a reference to one bot, so it is no pattern, whatever letters the bot's name has.
+        text is the `str()` of a reference to one bot, so it is not a pattern, whatever letters the bot's name has.
         """
         if command := _COMMAND.fullmatch(text):
             return cls(alias=command[1] or "", command=command[3], options=command[2] or "")
@@ -494,7 +494,7 @@ def listed_texts(
 
 
 def files_of_pattern(start: Path, place: str) -> list[str]:
-    """Return the paths below `start` that a pattern matches; the place itself if it is no pattern."""
+    """Return the paths below `start` that a pattern matches; the place itself if it is not a pattern."""
     return glob(place, root_dir=start, recursive=True) if has_magic(place) else [place]  # noqa: PTH207 - any pattern
 
 

@@ -82,7 +82,7 @@ class Registry:
     contents: Mapping[str, str] | None = field(default=None, repr=False)
     """To enter the bots of a run again: the texts of files that options name by digest. No other files are read."""
     untrusted: str = ""
-    """Why files are untrusted even if their owner is trusted: a league copies files of others, for example."""
+    """Why files are untrusted even if their owner is trusted: a league copies other users' files, for example."""
 
     def game(self, name: str) -> type[Game[Any]]:
         """Return the game of this name."""

@@ -472,7 +472,7 @@ def editable_modules(distribution: Distribution) -> dict[str, ModuleSpec]:
 
 
 def _modules_of(cls: type) -> dict[str, str]:
-    """Return the package of a class; for a single module, also the modules beside it that it imports."""
+    """Return the package of a class; for a single module, include the modules of its folder that it imports."""
     top = cls.__module__.partition(".")[0]
     file = getattr(sys.modules.get(top), "__file__", None)
     if file is None:  # a namespace package has no file

@@ -82,7 +82,7 @@ def untrusted_folder_reason(file: Path) -> str:
         # Any user can add a module to a folder with the sticky bit, so that does not help here.
         if others := _other_writers(file.parent):
             return f"{others} may put modules beside {file.name}"
-        # Everything is counted, also what cannot be imported: a huge folder must not delay the start.
+        # Everything is counted, even files that cannot be imported: a huge folder must not delay the start.
         for number, (entry, can_import) in enumerate(_beside(file)):
             if number >= MAX_CHECKED_ENTRIES:
                 return f"too many files lie beside {file.name}: give it a separate folder"

@@ -411,7 +411,7 @@ def overall(boards: Sequence[Leaderboard]) -> Overall:
         for name in sorted({one.bot for board in boards for one in board.standings})
     }
     everywhere = [bot for bot, known in places.items() if len(known) == len(boards)]
-    ranked = everywhere if len(everywhere) > 1 else []  # one bot alone is no order
+    ranked = everywhere if len(everywhere) > 1 else []  # one bot alone is not an order
     fixed = all(board.design == "fixed" for board in boards)
     chances = {bot: _mean_chance(boards, bot, fixed) for bot in ranked}
     ranked.sort(key=lambda bot: (-round(chances[bot].value, 9), bot))

@@ -5,7 +5,7 @@ plus normal noise, and two bots tie if their performances differ by less than a 
 match by match, so the order of matches decides close places. Bots do not change during a run, so here all matches are
 fitted together: `mu` is the mode of the posterior, found by Newton's method on counts of pairs. A table of K seats has
 K (K - 1) / 2 pairs, each with a weight of 2 / K, because they are not independent. The log-posterior is concave, so
-the fit converges from anywhere, also for a bot that has won everything.
+the fit converges from anywhere, even for a bot that has won everything.
 """
 
 from __future__ import annotations

@@ -291,7 +291,7 @@ def seats_chart(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart | None:
         axes.xaxis.set_major_formatter("{x:.3g}%")
 
     summary = (
-        "The share of the table that each seat finishes ahead of, with a 95% interval over deals; 50% is no advantage."
+        "The share of the table that each seat finishes ahead of, with a 95% interval over deals; 50%: no advantage."
     )
     name = f"{title}-seats"
     svg = draw(name, "Seat advantage", summary, _height(len(places)), paint)

@@ -152,7 +152,7 @@ class InGame:
     best: list[Opponent]
     """The opponents that it beats most often."""
     worst: list[Opponent]
-    """The opponents that beat it most often, none of them also in `best`."""
+    """The opponents that beat it most often, without those in `best`."""
     form: list[tuple[int, int]]
     """Rank and number of players in each of its latest matches of the newest run, the latest last."""
 

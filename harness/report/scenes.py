@@ -224,8 +224,8 @@ class _Frames:
 
 
 def difference(old: object, new: object) -> object:
-    """Return how two JSON values differ: None if they are equal, else the new value in a list, or for two lists of the
-    same length that hold lists an object with the differences of their items."""
+    """Return how two JSON values differ: None if they are equal, otherwise the new value in a list, or for two lists of
+    the same length that hold lists an object with the differences of their items."""
     if old == new:
         return None
     if _is_list(old) and _is_list(new) and len(old) == len(new) and any(map(_is_list, new)):

@@ -112,7 +112,7 @@ def check_bot(bot: Any) -> None:
     plain = bot.bot if isinstance(bot, BotEntry) else bot
     one = plain[1] if isinstance(plain, tuple) and len(plain) == 2 else plain
     if not (isinstance(one, str | Bot) or callable(one)):
-        raise UsageError(f"{bot!r} is no bot: give a name, a class, or a function (view, actions) -> action.")
+        raise UsageError(f"{bot!r} is not a bot: give a name, a class, or a function (view, actions) -> action.")
 
 
 def draw_seed(bits: int = MAX_SEED.bit_length()) -> int:

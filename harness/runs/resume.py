@@ -272,7 +272,7 @@ def fields_of_run(run: RunFolder) -> dict[str, Any]:
             if options.setdefault(name, value) != value:
                 unasked.add(name)  # a default: a requested option has the same value in all games that declare it
     players = {game.players for game in plan.games}
-    # All settings, also defaults: a later version may have other defaults, and this must be the same run.
+    # All settings, including defaults: a later version may have other defaults, and this must be the same run.
     settings = ",".join(f"{name}={_word(value)}" for name, value in plan.settings.items())
     if limits["move_time"] == DEFAULT_MOVE_TIME_S:
         del limits["move_time"]
@@ -306,13 +306,13 @@ def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list
     if unknown:
         raise UsageError(
             f"{run.folder} cannot be turned into a config file: {', '.join(unknown)} is not installed, and not in a "
-            f"file. Move a class that was typed in Python to a file."
+            f"file. Move a class that was defined at a Python prompt to a file."
         )
     request = without_defaults(RunRequest(**fields_of_run(run)), registry)
     setup = prepare(request, registry)
     for old in run.info.entrants:
-        # A program gets the files that its words name, and run.json may be of other people: with another file of this
-        # user among them it is another version.
+        # A program gets the files that its words name, and run.json may be from others: with another file of this user
+        # among them it is another version.
         if old.ref.command is not None and (change := entrant_change(old, setup.entrants.get(old.name))):
             raise UsageError(f"{run.folder} cannot be played once more: {change}.", fix="late-bot")
     asked, plan = setup.plan, run.info.plan

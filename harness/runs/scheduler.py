@@ -385,7 +385,7 @@ class Schedule:
         _check(self.plan, self.format, formats)
 
     def with_deals(self, deals: int, seed: int | None = None) -> Schedule:
-        """Return the schedule of the same plan with another number of deals, or also with another seed."""
+        """Return the schedule of the same plan with another number of deals and, if given, another seed."""
         plan = replace(self.plan, deals=deals, seed=self.plan.seed if seed is None else seed)
         return Schedule(plan, {plan.format: self.format})
 

@@ -351,7 +351,7 @@ class RunFolder:
         info = msgspec.structs.replace(self.info, **changes)
         # Ratings of the matches played so far are those of the old plan: another plan may rate in another order.
         self.played = self.played if info.plan == self.info.plan else None
-        # `info` is what the file says, also if it cannot be written.
+        # `info` stays equal to the file, even if the file cannot be written.
         before, self.info = self.info, info
         try:
             self._write_info()

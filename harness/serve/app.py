@@ -387,7 +387,7 @@ class LivePages:
         return _newest_json(await self._ready(request), "data")
 
     async def progress(self, request: Request) -> Response:
-        """Return the progress as JSON, also while the records are being read."""
+        """Return the progress as JSON, even while the records are being read."""
         found = await self._asked(request)
         await found.begun.wait()
         return _newest_json(found, "progress")

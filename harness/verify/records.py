@@ -432,7 +432,7 @@ def _unfit(run: RunFolder, check: RecordCheck, astray: bool) -> list[str]:
 
 
 def stale_tables(run: RunFolder, formats: Mapping[str, Format], verified: Verified | None = None) -> list[str]:
-    """Return a sentence for each table beside the records that does not match them; a missing table is no problem.
+    """Return a sentence for each table beside the records that does not match them; a missing table is not a problem.
 
     Digests in `verified` are not computed again, and new ones are stored there.
     """

@@ -256,7 +256,7 @@ def check_signature(what: Signable, trusted: Collection[str] = ()) -> SignatureF
     except OSError as error:
         raise cannot_read(path, error) from error
     except UNREADABLE as error:
-        return SignatureFinding("bad", why=f"{path} is no signature ({error})")
+        return SignatureFinding("bad", why=f"{path} is not a signature ({error})")
     try:
         [key] = trusted_keys([found.key])
         signature = b64decode(found.signature, validate=True)
@@ -298,7 +298,7 @@ def trusted_keys(asked: Iterable[str]) -> list[str]:
         try:
             lines = Path(text).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{text!r} is no key like {KIND}..., nor a file of keys: {error}.") from None
+            raise UsageError(f"{text!r} is not a key like {KIND}..., nor a file of keys: {error}.") from None
         found = [line.split()[0] for line in lines if line.strip() and not line.lstrip().startswith("#")]
         if not found:
             raise UsageError(f"There are no keys in {text}.")
@@ -312,7 +312,7 @@ def _checked(text: str) -> str:
     except ValueError:
         right = False
     if not right:
-        raise UsageError(f"{text!r} is no public key; one looks like {KIND}...", fix="show-key")
+        raise UsageError(f"{text!r} is not a public key; one looks like {KIND}...", fix="show-key")
     return text
 
 

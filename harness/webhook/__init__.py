@@ -219,7 +219,7 @@ def _check_address(address: str) -> None:
     except ValueError:
         fits = False
     if not fits or not address.isascii() or not address.isprintable() or " " in address:
-        raise UsageError(f"{ADDRESS} is no web address: write it like https://example.org/arena.")
+        raise UsageError(f"{ADDRESS} is not a web address: write it like https://example.org/arena.")
     if parts.username is not None:
         raise UsageError(f"{ADDRESS} has a name or a password in it, which is not sent: sign with {SECRET} instead.")
 

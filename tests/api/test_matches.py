@@ -74,7 +74,7 @@ def test_the_html_of_a_match_is_a_table_with_escaped_names():
         (["outlaw", "founder"], "founder does not play El Paso"),
         (["outlaw", lambda _view, actions: actions[0]], "function without a name"),
         (["outlaw", int], "not a subclass of harness.Bot"),
-        (["outlaw", None], "None is no bot"),
+        (["outlaw", None], "None is not a bot"),
         ("outlaw", "are a list"),
         ([First, type("First", (First,), {})], "Two different bots are called first"),
         (["random", Needy], "needs arguments"),

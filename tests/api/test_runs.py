@@ -150,7 +150,7 @@ def test_a_config_file_gives_the_same_run_from_python_and_the_command_line(tmp_p
         ({"workers": 5000}, "1024 at most"),
         ({"move_time": float("nan")}, "Move time must be at least 0"),
         ({"isolate": "maybe"}, "Unknown value of isolate 'maybe'"),
-        ({"bots": [5, "random"]}, "5 is no bot"),
+        ({"bots": [5, "random"]}, "5 is not a bot"),
         ({"format": "swis"}, "Did you mean 'swiss'"),
         ({"format": "swiss:round=3"}, "Did you mean 'rounds'"),
         ({"moves": 3}, "Unknown field of a run 'moves'"),

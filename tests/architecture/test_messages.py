@@ -94,7 +94,7 @@ def test_errors_keep_their_data_between_processes(library):
 
 
 def test_the_command_line_appends_what_to_type():
-    error = UsageError("This is no comparison.", fix="resume-tournament", folder="results/a")
-    assert str(error) == "This is no comparison."
-    assert full_message(error) == "This is no comparison. Continue it with: arena tournament --resume results/a"
+    error = UsageError("This is not a comparison.", fix="resume-tournament", folder="results/a")
+    assert str(error) == "This is not a comparison."
+    assert full_message(error) == "This is not a comparison. Continue it with: arena tournament --resume results/a"
     assert full_message(UsageError("No.")) == "No."

@@ -264,7 +264,7 @@ def test_a_run_with_a_notebook_class_cannot_be_converted_to_a_config_file():
     with pytest.raises(harness.UsageError, match=r"typed .*is not installed, and not in a file"):
         run.request()
     error = arena("tournament", "results/a", "--save", "event.toml", code=2).stderr
-    assert "Move a class that was typed in Python to a file" in error
+    assert "Move a class that was defined at a Python prompt" in error
     assert not Path("event.toml").exists()
 
 

@@ -93,7 +93,7 @@ def test_compare_gives_a_verdict():
 def test_the_help_of_compare_names_the_actual_defaults():
     said = " ".join(arena("compare", "--help").stdout.split())
     assert f"this many matches. Default: {MAX_MATCHES}." in said
-    assert f"no difference. Default: {MARGIN}." in said
+    assert f"plus this share. Default: {MARGIN}." in said
     assert f"--way [{'|'.join(WAYS)}]" in said
 
 

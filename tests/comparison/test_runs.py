@@ -147,7 +147,7 @@ def test_ctrl_c_loses_nothing_and_prints_how_to_resume():
         (("--resume", "a", "diehard", "random"), "leave out the bots"),
         (("--resume", "a", "--margin", 0, "--way", "pairs", "--game", "el-paso"), "--game, --margin, --way"),
         (("--resume", "a", "--move-time", 3), "started with move_time=0.0"),
-        (("--resume", "t"), "is no comparison. Continue it with: arena tournament --resume"),
+        (("--resume", "t"), "is not a comparison. Continue it with: arena tournament --resume"),
         (("diehard", "random", "--game", "el-paso", "--name", "a"), "already holds a run"),
     ],
 )

@@ -41,7 +41,7 @@ RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u
 
 
 IN_PROCESS = ("read", "serve", "page")
-"""What is no command."""
+"""What is not a command."""
 
 
 class Format(ABC):

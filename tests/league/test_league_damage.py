@@ -89,7 +89,7 @@ def test_invalid_arguments_of_the_league_api_do_not_change_the_journal(autumn):
     before = (autumn / "journal.jsonl").read_bytes()
     with pytest.raises(harness.UsageError, match="Invalid journal entry"):
         harness.open_league(autumn).ban("outlaw@1", reason=None)
-    with pytest.raises(harness.UsageError, match="is no bot"):
+    with pytest.raises(harness.UsageError, match="is not a bot"):
         harness.open_league(autumn).add(3)
     for wrong in ({"matches": -3}, {"matches": "3"}, {"seconds": 0}):
         with pytest.raises(harness.UsageError, match="must be a positive number"):

@@ -114,7 +114,7 @@ def test_a_value_function_for_other_rules_or_options_is_refused():
     assert "version 1 of the rules" in of_el_paso().mismatch(game("gnadenlos"))
     with pytest.raises(UsageError, match=r"takes 3 numbers a seat.*Learn it again"):
         value_function_of(game(), {"el-paso": of_el_paso(features=3)})
-    with pytest.raises(StoreError, match=r"here is no value function.*arena learn-values"):
+    with pytest.raises(StoreError, match=r"here is not a value function.*arena learn-values"):
         read_value_function("{}", "here")
 
 
@@ -218,7 +218,7 @@ def test_adjusted_shares_narrow_the_intervals_of_skills_and_the_factor_says_by_h
 
 def test_a_learned_value_function_can_be_used_for_the_leaderboard(run, small_lessons):
     said = arena("learn-values", "el-paso", "--matches", 100, "--bot", "random", "--players", 2, "--out", "mine.json")
-    assert re.search(r"mine.json: value function [0-9a-f]{12}, which explains -?\d+%", said.stderr)
+    assert re.search(r"mine.json: value function [0-9a-f]{12}. .* it explains -?\d+%", said.stderr)
     text = " ".join(arena("leaderboard", "a", "--luck-adjusted", "--values", "mine.json").stdout.split())
     assert "learned from 100 other matches" in text
     assert open_run("a").leaderboard(luck_adjusted=True, values=["mine.json"])["el-paso"].rows
@@ -240,7 +240,7 @@ def test_a_file_of_other_people_with_impossible_trees_is_no_value_function(tree)
         (("--luck-adjusted", "--bot", "random"), "for the leaderboard alone"),
         (("--luck-adjusted", "--show", "pairs"), "for the leaderboard alone"),
         (("--values", "results/a/run.json"), "give both"),
-        (("--luck-adjusted", "--values", "results/a/run.json"), "is no value function"),
+        (("--luck-adjusted", "--values", "results/a/run.json"), "is not a value function"),
     ],
 )
 def test_incompatible_options_are_refused(given, said, run):

@@ -106,7 +106,7 @@ class Record:
         self.require(isinstance(text, str) and bool(text), f"{key} has no text")
 
     def _who_chose(self, line: Json, seat: int, *, forced: bool) -> None:
-        """A forced choice is no decision; the others are counted. Once a stand-in, always a stand-in."""
+        """A forced choice is not a decision; the others are counted. Once a stand-in, always a stand-in."""
         self.require_same("forced", line["forced"], forced)
         self.require_same("decision", line["decision"], None if forced else self._decisions)
         self._decisions += not forced

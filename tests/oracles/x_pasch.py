@@ -105,7 +105,7 @@ class Script:
         return by_code[line["taken"]]
 
     def _asked(self, line: Json, forced: bool) -> None:
-        """A choice with a single legal action is carried out without asking and is no decision."""
+        """A choice with a single legal action is carried out without asking and is not a decision."""
         self.same("forced", line["forced"], forced)
         self.same("decision", line["decision"], None if forced else self._decision)
         self._decision += not forced
@@ -119,7 +119,7 @@ class Script:
     def _coded(self, action: Json) -> None:
         """One action has one code and one code one action, all through the match."""
         code = action["code"]
-        self.true("code is no number", type(code) is int)
+        self.true("code is not a number", type(code) is int)
         self.true("text is empty", bool(action["text"].strip()))
         meaning = canonical(signature(action))
         self.same(f"code of {meaning}", code, self._codes.setdefault(meaning, code))

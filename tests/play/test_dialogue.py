@@ -153,7 +153,7 @@ class Fails(Bot):
 
 
 class Nonsense(Bot):
-    """Answers with something that is no choice."""
+    """Answers with something that is not a choice."""
 
     def choose(self, view, actions):
         return "the queen of hearts"

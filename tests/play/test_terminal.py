@@ -213,7 +213,7 @@ def test_replay_is_interactive_only_at_a_terminal():
         assert "Decision 7 " in person.type("7")
         assert f"Decisions go from 0 to {len(record.actions) - 1}" in person.type("5000")
         assert "As skittish saw it" in person.type("table 1")
-        assert "no command here" in person.type("jump")
+        assert "not a command here" in person.type("jump")
         assert "what seat N saw" in person.type("?")
         ending = person.type("end")
         assert f"{record.seats[0]}: {record.scores[0]}" in ending

@@ -28,7 +28,7 @@ def test_a_folder_that_shadows_an_arena_package_is_reported(tmp_path, name, cont
     if content is not None:
         (tmp_path / name / "__init__.py").write_text(content)
     said = arena(tmp_path, "bots")
-    if content is None:  # a folder that is no package stands behind every package of that name
+    if content is None:  # a folder that is not a package stands behind every package of that name
         assert said.returncode == 0, said.stderr
         return
     assert said.returncode == 2

@@ -242,7 +242,10 @@ def test_the_length_is_given_once_and_typed_options_replace_that_of_a_file():
     assert "Matches: 6\n" in arena("tournament", "event.toml", "--deals", 3, "--dry-run").stdout
     assert "Matches: 10, 5 deals" in arena("tournament", "event.toml", "--dry-run").stdout
     Path("event.toml").write_text('games = ["el-paso"]\nfor = "soon"\n')
-    assert "event.toml, line 2, column 1: 'soon' is no time" in arena("tournament", "event.toml", code=2).stderr
+    assert (
+        "event.toml, line 2, column 1: 'soon' is not a length of time"
+        in arena("tournament", "event.toml", code=2).stderr
+    )
     Path("event.toml").write_text("deals = 3\nmatches-each = 9\n")
     assert f"event.toml, line 2, column 1: {once}" in arena("tournament", "event.toml", code=2).stderr
     request = RunRequest.from_file("event.toml", deals=4)

@@ -30,7 +30,7 @@ class Interrupts(Bot):
 
 
 class Nonsense(Bot):
-    """Answers with something that is no action."""
+    """Answers with something that is not an action."""
 
     def choose(self, view: Any, actions: Any) -> Any:
         return "the queen of hearts"

@@ -79,7 +79,7 @@ def test_missing_unsafe_and_invalid_keys_are_refused(key):
     file.unlink()
     assert "Make one with: arena sign --new-key" in arena("sign", "a", code=2).stderr
     for bad in ("ed25519:abc", "nowhere", "ed25519:%%"):
-        assert "no public key" in (said := arena("verify", "a", "--key", bad, code=2).stderr) or "nor a file" in said
+        assert "not a public key" in (said := arena("verify", "a", "--key", bad, code=2).stderr) or "nor a file" in said
     assert "Name one run to sign" in arena("sign", code=2).stderr
     edit_info(FOLDER, lambda raw: {**raw, "finished": ""})
     file.unlink(missing_ok=True)

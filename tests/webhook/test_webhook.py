@@ -171,11 +171,11 @@ def test_the_command_line_posts_if_the_environment_variable_is_set(monkeypatch):
 @pytest.mark.parametrize(
     ("variables", "said"),
     [
-        ({"ARENA_WEBHOOK": "ftp://example.org"}, "ARENA_WEBHOOK is no web address"),
-        ({"ARENA_WEBHOOK": "file:///etc/passwd"}, "ARENA_WEBHOOK is no web address"),
-        ({"ARENA_WEBHOOK": "http://"}, "ARENA_WEBHOOK is no web address"),
-        ({"ARENA_WEBHOOK": "http://host:port/"}, "ARENA_WEBHOOK is no web address"),
-        ({"ARENA_WEBHOOK": "http://a b/"}, "ARENA_WEBHOOK is no web address"),
+        ({"ARENA_WEBHOOK": "ftp://example.org"}, "ARENA_WEBHOOK is not a web address"),
+        ({"ARENA_WEBHOOK": "file:///etc/passwd"}, "ARENA_WEBHOOK is not a web address"),
+        ({"ARENA_WEBHOOK": "http://"}, "ARENA_WEBHOOK is not a web address"),
+        ({"ARENA_WEBHOOK": "http://host:port/"}, "ARENA_WEBHOOK is not a web address"),
+        ({"ARENA_WEBHOOK": "http://a b/"}, "ARENA_WEBHOOK is not a web address"),
         ({"ARENA_WEBHOOK": "https://me:pw@example.org/"}, "a name or a password"),
         ({"ARENA_WEBHOOK": "https://example.org", "ARENA_WEBHOOK_EVENTS": "faults"}, "Did you mean 'fault'?"),
     ],

@@ -1,7 +1,7 @@
 """Liar's dice, a whole game for arena in one file: docs/add-a-game.md goes through it.
 
 Everybody rolls two dice under a cup. In turn they bid how many dice of a face lie under all cups together, each bid
-higher than the last, until somebody calls "liar". If the bid was true the caller loses the round, else the bidder.
+higher than the last, until a player calls "liar". If the bid was true the caller loses the round, otherwise the bidder.
 """
 
 from __future__ import annotations
