@@ -55,7 +55,7 @@ class Hustler(Tycoon):
 
 
 class Changes:
-    """A board in my turn: what it is worth by the number of my members, beside what it is worth now."""
+    """A board in my turn: what it is worth by the number of my members, relative to what it is worth now."""
 
     __slots__ = ("fewer", "ladder", "mine", "more")
 

@@ -12,7 +12,7 @@ class Learned(Bot):
 
     games = ("el-paso", "gnadenlos", "x-pasch")
     files = ("network/el-paso.json", "network/gnadenlos.json", "network/x-pasch.json")
-    by_default = False  # with it a plain `arena tournament` would play 1,000 matches in place of 280
+    by_default = False  # with it a plain `arena tournament` would play 1,000 matches instead of 280
 
     def start(self) -> None:
         """Get the network for this game and this number of players."""

@@ -21,7 +21,7 @@ SURVIVES = 0.85  # the chance that a tile comes safely through the next town
 GOES_ON = 0.6  # the chance that it finds room among those carried on from there
 FOLLOWS = 0.4  # the chance that a rival leaves before me if I stay now: the next to go may carry more
 SECOND_CARD = 0.4  # what another card of a site is worth when I hold one already
-NEXT_TOWN = 0.5  # what a card that waits for the next town is worth beside one that I can play at once
+NEXT_TOWN = 0.5  # what a card that waits for the next town is worth, relative to one that I can play at once
 ABSENT = 0.05  # how much a site without tiles attracts others
 
 NEVER = float("-inf")
@@ -228,7 +228,7 @@ class Raid:
         return self.opens[site] * reached[0]
 
     def _worths(self, site: int) -> list[float]:
-        """Return what each tile within reach would add to mine: sold, or carried on in place of the one that gains
+        """Return what each tile within reach would add to mine: sold, or carried on instead of the one that gains
         least."""
         tables, town, stack = self.tables, self.view.town, self.view.stacks[site]
         if not stack:

@@ -83,14 +83,14 @@ class _Table:
         return numbers, brings
 
     def gain(self, site: Site, tile: int) -> int:
-        """Return what a tile adds to mine: sold, or carried on in place of the one that gains least."""
+        """Return what a tile adds to mine: sold, or carried on instead of the one that gains least."""
         if not tile or site not in self.here:
             return tile
         least = self.values[self.limit - 1] if len(self.values) >= self.limit else 0
         return max(tile // self.game.figures.towns[self.view.town].rate, tile - least)
 
     def numbers(self, action: Action) -> list[int]:
-        """Return the numbers of an action; none for staying in town, whose worth is beside that of leaving."""
+        """Return the numbers of an action; none for staying in town, whose worth is listed with that of leaving."""
         match action:
             case Play():
                 return self.play(action.site, action.value)
@@ -155,7 +155,7 @@ class _Table:
         ]
 
     def carry(self, site: Site, value: int) -> list[int]:
-        """Return what the tile is worth beside the others that could be carried on."""
+        """Return what the tile is worth compared with the others that could be carried on."""
         view = self.view
         others = sum([count > value for count in self.values])
         room = self.limit - sum(map(len, view.carried))

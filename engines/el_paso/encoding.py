@@ -1,4 +1,4 @@
-"""A compact numeric encoding of a view: counts and sums in place of padded lists.
+"""A compact numeric encoding of a view: counts and sums instead of padded lists.
 
 What it merges: the order of the dice; the values of tiles beyond their number and sum at each site, of a stack also
 beyond the top one, but for the seat's own; the values of known cards in hands beyond their number and sum, but for the

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def features(game: ElPaso, views: Sequence[ElPasoView]) -> list[list[float]]:
-    """Return a row for each seat: the town, its goods beside those of the others, what the sheriffs may take, its
-    cards."""
+    """Return a row for each seat: the town, its goods compared with those of the others, what the sheriffs may take,
+    its cards."""
     table = views[0]
     players, money, inside = table.players, table.money, [float(not group) for group in table.left]
     goods = _goods(game, table)

@@ -1,4 +1,4 @@
-"""A compact numeric encoding of a view: counts in place of padded lists.
+"""A compact numeric encoding of a view: counts instead of padded lists.
 
 What it merges: which adventurers are known in a hand beyond their number, and the sum and the best of each skill, but
 for the seat's own; which adventurers are in the discard and which are unseen, beyond their number; the order of the

@@ -24,8 +24,8 @@ LAST_PURCHASE = 3  # GN-38
 
 
 def features(game: Gnadenlos, views: Sequence[GnadenlosView]) -> list[list[float]]:
-    """Return a row for each seat: the turn, its fame, gold and debts beside those of the others, its adventurers and
-    IOUs."""
+    """Return a row for each seat: the turn, its fame, gold and debts compared with those of the others, its adventurers
+    and IOUs."""
     table = views[0]
     players, gold, fame = table.players, table.gold, table.fame
     debts = [float(table.debt(seat)) for seat in range(players)]

@@ -1,4 +1,4 @@
-"""A compact numeric encoding of a view: a place for each company in place of padded lists.
+"""A compact numeric encoding of a view: a place for each company instead of padded lists.
 
 What it merges: the order in which companies were founded; the order of the cards at the bottom of the pile; and in
 which order seats have put theirs there, beyond how many.

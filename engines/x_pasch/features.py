@@ -26,8 +26,8 @@ Board = tuple[int, ...]
 
 
 def features(game: XPasch, views: Sequence[XPaschView]) -> list[list[float]]:
-    """Return a row for each seat: its money and income beside those of the others, the boards as they will probably be
-    once the dice on the table are used, and its cards."""
+    """Return a row for each seat: its money and income compared with those of the others, the boards as they will
+    probably be once the dice on the table are used, and its cards."""
     table = views[0]
     players, euros, income, turn = table.players, table.euros, table.income, table.turn
     to_go = min([max(0, game.tables.target - has) / max(1, gets) for has, gets in zip(euros, income, strict=True)])

@@ -352,7 +352,7 @@ def _class_kind(hint: type, metas: Sequence[Meta], players: int, limits: Mapping
             high += [_narrowed(meta.lt - 1, meta, limits) for meta in metas if meta.lt is not None]
         return Range(max(low), min(high)) if low and high else Undeclared("a number needs Meta(ge=..., le=...)")
     if hint is str:
-        return Undeclared('a text needs words(...), as in Annotated[str, words("red", "blue")]')
+        return Undeclared('a string needs words(...), as in Annotated[str, words("red", "blue")]')
     names: Sequence[str] | None = getattr(hint, "_fields", None)  # of a named tuple
     by_place = names is not None
     if names is not None:

@@ -183,7 +183,7 @@ class ArenaEnv(AECEnv, EzPickle):  # type: ignore[misc]  # types of extras are n
         try:
             if action >= 0:
                 chosen = self.game.actions[action]
-        except (IndexError, TypeError, ValueError) as error:  # None, a text, an array
+        except (IndexError, TypeError, ValueError) as error:  # None, a string, an array
             raise IllegalAction(f"{action!r} is not the code of an action.") from error
         if chosen is None or chosen not in state.legal:
             legal = ", ".join(str(each.code) for each in state.legal)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MAX_UNCOUNTED_SHOWN = 12
 RULE_CHARS = 50
-"""As much of a rule as fits beside its figures in 80 columns."""
+"""Characters of a rule that fit next to its figures in 80 columns."""
 
 
 def tables_of(found: Analysis) -> list[Table]:

@@ -115,7 +115,7 @@ class PdbDebugger:
                 self.left = True
                 super().set_quit()
 
-        note(f"{type(bot).__name__}.choose: 's' steps, 'c' goes on to the answer, 'q' leaves, 'h' is help.")
+        note(f"{type(bot).__name__}.choose: 's' steps, 'c' continues to the answer, 'q' leaves, 'h' is help.")
         table = bot.game.render(view, seat_names(self.seats))
         show(f"{table}\n\n{', '.join(map(str, legal))}\n")
         watching = Watching()

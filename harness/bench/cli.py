@@ -230,7 +230,7 @@ PEER_NAMES = ("catanatron", "open_spiel", "pettingzoo", "rlcard", "chess")
 @click.option(
     "--nodes",
     type=click.IntRange(min=1, max=64),
-    help="Measure instead a cluster of this many nodes on this machine beside as many workers, and the load of the "
+    help="Measure instead a cluster of this many nodes on this machine against as many workers, and the load of the "
     "driver; needs Dask.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -317,7 +317,7 @@ def _measure_nodes(asked: SimpleNamespace, registry: Registry, tables: Mapping[s
 
     load_cluster("harness.cluster.connect")  # a clear error if Dask is missing
     nodes = asked.nodes
-    note(f"Measuring {nodes} nodes beside {nodes} workers, and {FAKE_NODES} fake nodes: minutes for each game ...")
+    note(f"Measuring {nodes} nodes against {nodes} workers, and {FAKE_NODES} fake nodes: minutes for each game ...")
     games = {name: registry.game(name).configure() for name in tables}
     return {name: measure_cluster(games[name], seats, nodes, asked.seconds) for name, seats in tables.items()}
 

@@ -1,4 +1,4 @@
-"""How fast executors are: workers and clusters beside one process, and the idle time of each format."""
+"""How fast executors are: workers and clusters against one process, and the idle time of each format."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _repeat_for(step: Callable[[], object], seconds: float) -> int:
     return steps
 
 
-# Clusters: matches a second beside the local pool, and how many cores one driver can feed. Dask is optional, so
+# Clusters: matches a second compared with the local pool, and how many cores one driver can feed. Dask is optional, so
 # functions of this section and the next import it themselves: the rest of this module works without it.
 
 

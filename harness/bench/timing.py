@@ -347,7 +347,7 @@ def peer_python(peer: Peer, folder: Path, log: Log) -> str:
         )
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            # Built beside its final place and renamed, so that an interrupted installation is never used.
+            # Built next to its final place and renamed, so that an interrupted installation is never used.
             with tempfile.TemporaryDirectory(dir=target.parent, prefix="half-") as half:
                 whole = Path(half) / "environment"
                 _create_environment(peer, whole, log)
@@ -384,7 +384,7 @@ class SpeedPlan(msgspec.Struct, frozen=True):
     """Our games with their number of players."""
     pairs: int = DEFAULT_PAIRS
     seconds: float = 4.0
-    """Processor time of each game and of each loop beside it, over all pairs."""
+    """Processor time of each game and of each loop it is compared with, over all pairs."""
     count: bool = False
     """Whether to count instructions too."""
 
@@ -412,7 +412,7 @@ def versus_arenas(pythons: Iterable[str], plan: SpeedPlan, log: Log) -> Iterator
     for python in pythons:
         for game, players in plan.tables.items():
             workload = f"{game}/{players}"
-            log(f"Measuring {game} with {players} players, {plan.pairs} pairs beside {python} ...")
+            log(f"Measuring {game} with {players} players, {plan.pairs} pairs against {python} ...")
             with LoopProcess(None, OUR_LOOP, workload) as ours, LoopProcess(python, OUR_LOOP, workload) as other:
                 speed, same = compare_same(ours, other, plan.pairs, plan.seconds)
                 if not same:

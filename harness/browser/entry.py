@@ -31,7 +31,7 @@ from harness.plugins.registry import Registry, load
 MAX_TRIAL = 5000
 """Matches of one trial of a typed bot."""
 BOTS = Path("published")
-"""Folder of bots whose sources the site has, beside those in packages."""
+"""Folder of bots whose sources the site has, besides those in packages."""
 Report = Callable[[int], None]
 
 

@@ -29,7 +29,7 @@ from harness.plugins.entrants import Entrant
 from harness.plugins.registry import Registry
 
 MAX_NEWS = 200
-"""Sentences of one answer: no game says more between two choices of a person."""
+"""Most sentences in one answer: no game has more between two choices of a person."""
 
 
 class Setting(Struct, frozen=True):

@@ -86,7 +86,7 @@ class BoardQuery(NamedTuple):
     "--values",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     multiple=True,
-    help="A value function made by arena learn-values, instead of the one that its game brings. With --luck-adjusted.",
+    help="A value function made by arena learn-values, instead of that of its game. With --luck-adjusted.",
 )
 @click.option(
     "--sort", default="", metavar="COLUMN", help="Sort by this column instead of skill: wins, mean-score, time ..."

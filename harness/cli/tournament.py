@@ -84,7 +84,7 @@ HOW = ("workers", "threads", "cluster", "ship", "show_output", "strict")
 @click.option(
     "--force",
     is_flag=True,
-    help="With --resume: go on although bots or rules have changed. With --save: replace a file.",
+    help="With --resume: continue although bots or rules have changed. With --save: replace a file.",
 )
 @click.option(
     "--dry-run",

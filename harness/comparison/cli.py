@@ -84,7 +84,7 @@ FIXED = {
     metavar="RUN",
     help="Continue the comparison in this folder; --most and --thorough let it have more matches.",
 )
-@click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
+@click.option("--force", is_flag=True, help="With --resume: continue although bots or rules have changed.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 def command(

@@ -286,7 +286,7 @@ NOTHING_YET = "Nothing is finished yet: there is nothing to compare."
 
 
 class Comparison(Sequence[Verdict]):
-    """The verdicts on two bots, one for each game that both play. Its repr is a text in sentences.
+    """The verdicts on two bots, one for each game that both play. Its repr is the verdict in sentences.
 
     `run` is the run with the matches.
     """

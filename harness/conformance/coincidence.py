@@ -72,7 +72,7 @@ def seats_learn_no_more_than_views_show(trial: Trial) -> None:
         raise ConformanceError(complaint)
 
 
-# The survey: real states of many deals, each beside imagined ones
+# The survey: real states of many deals, each compared with imagined ones
 
 
 class _Findings(NamedTuple):

@@ -77,7 +77,7 @@ PerSeat = Annotated[tuple[T, ...], Meta(max_length=64, extra_json_schema={MARK: 
 
 
 def words(*values: str) -> Meta:
-    """Return the bound of a text that is one of these: `Annotated[str, words("red", "blue")]`."""
+    """Return the bound of a string that is one of these: `Annotated[str, words("red", "blue")]`."""
     return Meta(extra_json_schema={"enum": list(values)})
 
 

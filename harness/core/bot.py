@@ -231,7 +231,7 @@ class Bot(Generic[ViewType]):
     def note(self, said: object) -> None:
         """Keep a note with the decision: replays show it, no other bot sees it.
 
-        A text or data: numbers, lists, mappings, actions; anything else is kept as its `repr`. Notes made in `start`
+        Text or data: numbers, lists, mappings, actions; anything else is kept as its `repr`. Notes made in `start`
         and `observe` belong to the next decision. At most 4,000 bytes for a decision and 64,000 for a match are kept.
         Never raises, and does nothing outside of a match.
         """

@@ -84,7 +84,7 @@ def safe_repr(thing: object) -> str:
 
 
 LINES = "\n\t"
-"""What a text of several lines may contain besides printable characters."""
+"""What text of several lines may contain besides printable characters."""
 
 
 def printable(text: str, max_chars: int | None = None, keep: str = "") -> str:

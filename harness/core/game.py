@@ -256,8 +256,8 @@ class Game(Generic[V]):
     def encoding(self, players: int) -> tuple[EncodingPart | str, ...]:
         """Return a compact numeric encoding of a view, for learning programs; () if the game has none.
 
-        The generic one is derived from the types of the view's fields (docs/encoding.md); a text is the name of a field
-        that is encoded as there.
+        The generic one is derived from the types of the view's fields (docs/encoding.md); a string is the name of a
+        field that is encoded as there.
         """
         return ()
 

@@ -219,7 +219,7 @@ class RunOption(NamedTuple):
             raise UsageError(f"{name} can be {self.maximum} at most, not {value}.")
 
 
-_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
 
 
 @cache
@@ -349,7 +349,7 @@ class RunOptions(CommonLimits, frozen=True, kw_only=True):
     ] = None  # fmt: skip
     format: Annotated[
         str,
-        Meta(title="a text like 'swiss:rounds=5'", extra={"completes": "format"}),
+        Meta(title="a string like 'swiss:rounds=5'", extra={"completes": "format"}),
         "Who meets whom, with options: swiss:rounds=5. Default: round-robin; 'arena formats' lists them.",
     ] = "round-robin"
     candidates: Annotated[
@@ -362,7 +362,7 @@ class RunOptions(CommonLimits, frozen=True, kw_only=True):
     ] = None
     cluster: Annotated[
         str | None,
-        Meta(title="a text like 'tcp://10.0.0.1:8786' or 'local:4'"),
+        Meta(title="a string like 'tcp://10.0.0.1:8786' or 'local:4'"),
         "Play on the nodes of a Dask cluster: a scheduler's address (tcp://10.0.0.1:8786) or file, local:4 for four "
         "workers on this machine, or module:function, which returns a cluster.",
     ] = None

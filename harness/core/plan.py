@@ -70,7 +70,7 @@ class GamePlan(Struct, frozen=True):
     entrants: tuple[str, ...]
 
     def seating(self, table: Sequence[str], luck: Chance, group: int, number: int) -> tuple[str, ...]:
-        """Return a random order for each table and deal, so that over many deals all bots sit beside each other."""
+        """Return a random order for each table and deal, so that over many deals all bots sit next to each other."""
         return tuple(luck.shuffled(table, "seating", self.name, group, number))
 
 

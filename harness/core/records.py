@@ -28,7 +28,7 @@ FaultKind = Literal["exception", "illegal", "timeout", "crash", "memory", "disqu
 class Option(Struct, frozen=True):
     """One option of a game, a bot or a format, with what it allows.
 
-    `kind` says how a text is read: "text", "int", "float", "bool", "file" (a path whose content becomes part of the
+    `kind` says how a string is read: "text", "int", "float", "bool", "file" (a path whose content becomes part of the
     rules; recorded by digest, so that a run can be replayed without the file), or "bot" (the name of an installed bot,
     got with `bot_named`; "" is none).
     """

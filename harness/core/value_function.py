@@ -151,16 +151,16 @@ def value_function_of(game: Game[Any], given: Mapping[str, ValueFunction]) -> Va
         data = game.value_data()
         if not data:
             raise UsageError(
-                f"{game.title} brings no value function, and without one luck and skill cannot be separated.",
+                f"{game.title} has no value function, and without one luck and skill cannot be separated.",
                 fix="learn-values",
                 game=game.name,
             )
-        function = read_value_function(data, f"What {game.title} brings")
+        function = read_value_function(data, f"The value data of {game.title}")
     # Another version of the rules is accepted, and `mismatch` says so; the number of features must fit.
     width = 1 + len(feature_rows(game.new(game.min_players, Chance(0)))[0])
     if function.game != game.name or function.features != width:
         raise UsageError(
-            f"The value function {function.digest} of {function.game} takes {function.features} numbers a seat, "
+            f"The value function {function.digest} of {function.game} takes {function.features} numbers for each seat, "
             f"{game.title} as it is installed has {width}. Learn it again.",
             fix="learn-values",
             game=game.name,

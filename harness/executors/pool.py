@@ -52,7 +52,7 @@ from harness.match.stdio import SHOWN, UNKNOWN, BotLogs, TaggedLines
 
 
 WORK_AHEAD_S = 0.1
-"""Work queued at each worker: long beside the pause between two batches."""
+"""Work queued at each worker: long compared with the pause between two batches."""
 MAX_AHEAD_MATCHES = 500
 MAX_COALESCE_S = 0.02
 """Longest wait for more matches to finish, and ..."""

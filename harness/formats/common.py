@@ -132,7 +132,7 @@ def amount(points: float) -> str:
 
 
 def still_to_play(number: int, rounds: int, played: int, matches: int) -> str:
-    """Return a text about the rounds left, when `played` of the `matches` of round `number` are known."""
+    """Return a sentence about the rounds left, when `played` of the `matches` of round `number` are known."""
     left = rounds - number + 1
     text = f"{left} of {rounds} rounds {'is' if left == 1 else 'are'} still to be finished"
     if played:

@@ -439,7 +439,7 @@ def check(game: GamePlan, plan: Plan) -> None:
         raise UsageError(f"None of the candidates ({', '.join(plan.candidates)}) plays {game.name}.")
     if len(field) < game.players - 1:
         raise UsageError(
-            f"A gauntlet of {game.name} at tables of {game.players} needs {game.players - 1} other bots beside the "
+            f"A gauntlet of {game.name} at tables of {game.players} needs {game.players - 1} other bots besides the "
             f"candidates; there are {len(field)}. Enter more bots, or play it with fewer at a table."
         )
     check_bots(len(field), game.players - 1)

@@ -416,7 +416,7 @@ LADDER = Format(
         Option(
             "until-separated",
             0.0,
-            "go on until the goal is reached with this probability; 0 is off",
+            "continue until the goal is reached with this probability; 0 is off",
             kind="float",
             minimum=0,
             maximum=1,

@@ -95,7 +95,7 @@ def serve(request: Mapping[str, Any]) -> None:
     first; `copied` says that each match is played by a fork of this process.
     """
     pipes = Pipes()
-    # Compared after each request: only the process that serves may go on reading.
+    # Compared after each request: only the process that serves may continue to read.
     me = os.getpid()
     wait_and_fork = _Forker().wait_and_fork if request.get("copied") else None  # before any of the bot's code runs
     bot = _find_bot(request)

@@ -165,7 +165,7 @@ class Launch:
     packages: Mapping[str, str] = field(default_factory=dict)
     """Python packages outside site-packages that `entry` needs: name -> first file."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables beside the usual ones."""
+    """Environment variables besides the usual ones."""
     copied: bool = False
     """Whether it forks a copy of itself for each match after hello (`harness.isolation.bot_host`)."""
 

@@ -1,6 +1,6 @@
 """What the process between Arena and a bot needs to know: the limits of the bot, and where its packages are.
 
-Each bot's process imports this file, so it imports little: what `launch` needs beside it would take 20 of the 50 ms
+Each bot's process imports this file, so it imports little: what `launch` needs besides would take 20 of the 50 ms
 in which such a process starts.
 """
 

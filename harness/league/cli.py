@@ -245,7 +245,7 @@ def _difference_lines(found: Differences) -> list[str]:
 def publish_command(to: Path, url: str, title: str | None, due: str | None, replays: int, league: Path) -> None:
     """Make a web site of a league: its table, and a page for each era with charts and matches to step through.
 
-    Matches of banned bots are left out; seeds of the era that goes on are withheld.
+    Matches of banned bots are left out; seeds of the current era are withheld.
 
     \b
     arena league publish --to site

@@ -243,7 +243,7 @@ class LeagueFolder:
                 yield
         except StoreError as error:
             if "another process" in str(error):
-                hint = "Only one arena league run works at a time; add and retire work beside it."
+                hint = "Only one arena league run works at a time; add and retire work while it runs."
                 raise StoreError(f"{error} {hint}") from None
             raise
 

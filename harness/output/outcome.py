@@ -1,4 +1,4 @@
-"""The results of a format itself, beside the leaderboard: as text, as brackets, as files."""
+"""The results of a format itself, besides the leaderboard: as text, as brackets, as files."""
 
 from __future__ import annotations
 

@@ -256,7 +256,7 @@ def _lacking() -> tuple[tuple[str, ...], bool]:
     except UsageError as error:
         return (f"bots are confined only as far as this machine allows: {error}",), False
     sentences = tuple(
-        f"this machine does not enforce that {guarantee.text}: 'arena doctor' says more."
+        f"this machine does not enforce that {guarantee.text}: 'arena doctor' has details."
         for guarantee in found
         if not guarantee.enforced
     )

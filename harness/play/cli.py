@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--resume", type=RUN, metavar="RUN", help="Go on with a match that was left, or play another deal at that table."
 )
-@click.option("--force", is_flag=True, help="With --resume: go on although bots or rules have changed.")
+@click.option("--force", is_flag=True, help="With --resume: continue although bots or rules have changed.")
 @click.option("--browser", is_flag=True, help="Play on the drawn board in a web browser; the page is on this machine.")
 @click.option(
     "--runtime",

@@ -148,7 +148,7 @@ def ask_for_hint(
         return chosen, list(map(note_text, notes.drain()))
     except KeyboardInterrupt:
         raise NoHintError(f"{adviser.name} was interrupted.") from None
-    except BaseException as error:  # a bot may raise anything, and the match goes on without the hint
+    except BaseException as error:  # a bot may raise anything, and the match continues without the hint
         raise NoHintError(f"{adviser.name} failed: {type(error).__name__}: {error}") from error
     finally:
         random.setstate(luck)  # a hint must not change the play of bots that use the global generator

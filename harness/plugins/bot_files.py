@@ -201,7 +201,7 @@ class _BotLoader(SourceFileLoader):
         return super().get_data(path) if kept is None else kept
 
     def path_stats(self, path: str) -> Any:
-        """Raise OSError, so that no old bytecode is used for a text that was edited in the same second."""
+        """Raise OSError, so that no old bytecode is used for a source that was edited in the same second."""
         raise OSError(f"no bytecode is kept for {path}")
 
     def exec_module(self, module: ModuleType) -> None:

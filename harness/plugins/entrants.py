@@ -162,7 +162,7 @@ class BotEntry:
             # Tables and pages show it as it is.
             if not isinstance(text, str) or len(text) > MAX_TEAM_CHARS or not text.isprintable() or {*"|<>"} & {*text}:
                 raise UsageError(
-                    f"The team or author of a bot is a text of at most {MAX_TEAM_CHARS} characters in one line, "
+                    f"The team or author of a bot is a string of at most {MAX_TEAM_CHARS} characters in one line, "
                     f"without bars and angle brackets, not {text!r}."
                 )
 
@@ -260,7 +260,7 @@ def _file_name(entrant: Entrant) -> str:
 
 
 def _as_alias(text: str) -> str:
-    """Return a text in which nothing ends the name of an entrant: `s2:stars=4` -> `s2-stars-4`."""
+    """Return the text without characters that would end the name of an entrant: `s2:stars=4` -> `s2-stars-4`."""
     return re.sub(r"[^\w.-]+", "-", text)
 
 
@@ -340,7 +340,7 @@ class BotRef:
     def parse(
         cls, text: str, installed: Container[str] | None = None, start: Path = Path(), recorded: bool = False
     ) -> BotRef:
-        """Return the reference that a text means; relative paths are relative to `start`.
+        """Return the reference that a string stands for; relative paths are relative to `start`.
 
         With `installed`, the names of installed bots, the text may also name a folder without a slash. A `recorded`
         text is the `str()` of a reference to one bot, so it is not a pattern, whatever letters the bot's name has.
@@ -435,7 +435,7 @@ def split_options(text: str, rest: str) -> dict[str, str]:
 
 
 def parse_bots(text: str, installed: Container[str] | None) -> Iterator[BotRef]:
-    """Yield what a text refers to; lists and patterns refer to several bots.
+    """Yield the bots that a string refers to; lists and patterns refer to several bots.
 
     `sprinter:stars=4`, `v1=old/sprinter.py::sprinter`, `bots/`, `bots/*.py`, `@list.txt`,
     `name:key=value=cmd:node bot.js`. A folder without a slash is one only with the names of `installed` bots.
@@ -463,7 +463,8 @@ def parse_bots(text: str, installed: Container[str] | None) -> Iterator[BotRef]:
 
 
 def relocated(text: str, start: Path, move: Callable[[str], str], installed: Container[str]) -> list[str]:
-    """Return what to type instead of a text when each path in it is moved (see `BotRef.moved`); lists are expanded."""
+    """Return the reference with all its paths moved (see `BotRef.moved`), as a user would type it; lists are
+    expanded."""
     return [str(BotRef.parse(line, installed, start).moved(start, move)) for line in listed_texts(text, start)]
 
 

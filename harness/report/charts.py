@@ -261,7 +261,7 @@ def _heat_map(title: str, field: int, bots: Sequence[str], met: Mapping[tuple[ob
         for bot, row in zip(bots, shares, strict=True)
     ]
     name = f"{title}-pairs"
-    # As high as the cells need to be square beside the names, which take about 1.4 inches.
+    # High enough for square cells; the names next to them take about 1.4 inches.
     height = 1.3 + (WIDTH - 1.4) * min(1.0, len(bots) / 7)
     svg = draw(name, "Who finishes ahead of whom", summary, height, paint)
     return Chart(name, "Who finishes ahead of whom", summary, svg, ("bot", *bots), rows)

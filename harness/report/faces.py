@@ -155,7 +155,7 @@ def _write(
     end: bool = False,
     room: float = 0.0,
 ) -> float:
-    """Write a text from a point on, or up to it, cut to fit into the room, and return its width."""
+    """Write text that starts or ends at a point, cut to fit into the room, and return its width."""
     font = _font(max(8, round(size)), bold)
     while room and len(text) > 1 and font.getlength(text) > room:
         text = f"{text.rstrip(chr(0x2026))[:-1]}\N{HORIZONTAL ELLIPSIS}"

@@ -196,7 +196,7 @@ class _ConfigFile:
             keys = ("bots", number)
             with self.reading(*keys):
                 if not isinstance(item, str | dict):
-                    raise UsageError(f"A bot is a text, or a table with {', '.join(BOT_KEYS)}; not {item!r}.")
+                    raise UsageError(f"A bot is a string, or a table with {', '.join(BOT_KEYS)}; not {item!r}.")
             if isinstance(number, str) and isinstance(item, dict) and "name" in item:
                 with self.reading(*keys, "name"):
                     raise UsageError(f"The bot is called {number} already: leave out one of the two names.")
@@ -213,7 +213,7 @@ class _ConfigFile:
                 if key not in BOT_KEYS:
                     raise UnknownName("key of a bot", key, BOT_KEYS)
                 if not isinstance(value, dict if key == "options" else str):
-                    what = "a table of names and values" if key == "options" else "a text"
+                    what = "a table of names and values" if key == "options" else "a string"
                     raise UsageError(f"The {key} of a bot is {what}, not {value!r}.")
                 if key in ("team", "author"):
                     BotEntry("", str(value))  # only to check the value while the place of its key is known
@@ -255,7 +255,7 @@ class _ConfigFile:
         return f"{name}={text}" if name else text
 
     def _moved(self, text: str) -> list[str]:
-        """Return the bots that a text names, one or the lines of a list; all their files are below the folder."""
+        """Return the bots that a string names, one or the lines of a list; all their files are below the folder."""
         found = []
         for line in listed_texts(text, self.start, self._check_inside):
             ref = BotRef.parse(line, start=self.start)
@@ -309,7 +309,7 @@ class _ConfigFile:
         """
         with self.reading(*keys):
             if not isinstance(value, bool | int | float | str):
-                raise UsageError(f"The option {keys[-1]} is a text, a number, true or false, not {value!r}.")
+                raise UsageError(f"The option {keys[-1]} is a string, a number, true or false, not {value!r}.")
             if isinstance(value, str):
                 self._check_word(value)
         if keys[:-1] == ("options",):

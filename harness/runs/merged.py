@@ -206,7 +206,7 @@ def _once(group: Sequence[RunFolder], besides: frozenset[str]) -> Iterator[tuple
                     raise StoreError(
                         f"{result.id} is not the same match in {other.folder / GAMES} and in {run.folder / GAMES}, "
                         f"with the same deal and the same bots in the same seats. 'arena verify {run.folder} "
-                        f"{other.folder}' says more; leave one of the two runs out."
+                        f"{other.folder}' has details; leave one of the two runs out."
                     )
             kept.append((run, line, result))
             yield run, result

@@ -190,7 +190,7 @@ class Tournament:
             elif complete and run.info.records != self.digest.text():
                 raise StoreError(
                     f"{run.folder / GAMES}: these are not the records that the run was finished with; "
-                    f"arena verify {run.folder} says more."
+                    f"arena verify {run.folder} has details."
                 )
             if self.ratings and self.ratings.close(run):
                 run.played = self.ratings

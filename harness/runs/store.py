@@ -544,7 +544,7 @@ class RunFolder:
             if self.info.finished and self.info.records != self.digest():
                 raise StoreError(
                     f"{self.folder / GAMES}: these are not the records that the run was finished with, so it is not "
-                    f"extended; arena verify {self.folder} says more."
+                    f"extended; arena verify {self.folder} has details."
                 )
             ends = (*self.info.ends, self.info.finished) if self.info.finished else self.info.ends
             self._rewrite_info(plan=plan, finished="", records="", notes="", ends=ends, **more)

@@ -17,7 +17,7 @@ KeyPath = tuple[str | int, ...]
 
 
 class Place(NamedTuple):
-    """Line and column in a text, counted from 1."""
+    """Line and column, counted from 1."""
 
     line: int
     column: int

@@ -326,7 +326,7 @@ EVENT, ERAS = "arena.toml", "eras"
 ERA = re.compile(r"[0-9]{1,9}")
 
 OwnTables = Callable[[Path], Sequence[Table]]
-"""Function that returns the tables of a league folder that are shown beside the standings of its era."""
+"""Function that returns the tables of a league folder that are shown with the standings of its era."""
 
 
 def no_tables(_folder: Path) -> Sequence[Table]:
@@ -363,7 +363,7 @@ class RunPlace:
         return f"{self.name}, era {current.name}" if self.is_league else self.name
 
     def tables(self) -> Sequence[Table]:
-        """Return the tables that a league shows beside the standings; none for a run."""
+        """Return the tables that a league shows with the standings; none for a run."""
         return self.own_tables(self.folder) if self.is_league else ()
 
 
@@ -532,7 +532,7 @@ class LiveRun:
         try:
             return Schedule(run.info.plan, formats_of(run, self._registry)), []
         except ArenaError as error:
-            return None, [f"How long it will go on is not known here: {without_folders(str(error))}"]
+            return None, [f"How long it will continue is not known here: {without_folders(str(error))}"]
 
     def _read(self, now: float) -> None:
         before = len(self._tail)

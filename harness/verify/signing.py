@@ -170,7 +170,7 @@ def sign_run(run: RunFolder, key_file: str | Path | None = None) -> Signature:
         for _ in run.records():
             pass  # reading checks every line, and raises an error for one that was changed
         if run.info.records != run.digest():
-            raise StoreError(f"{run.folder} does not hold the records it was finished with: arena verify says more.")
+            raise StoreError(f"{run.folder} does not hold the records it was finished with: arena verify has details.")
         return sign_folder(signable_run(run), key_file)
 
 

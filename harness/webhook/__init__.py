@@ -44,7 +44,7 @@ MAX_TABLE_ROWS = 20
 MAX_NAMES = 8
 """Bots that a sentence names."""
 TABLE_COLUMNS = ("place", "bot", "skill", "beats", "matches")
-"""Columns of the tables in a text."""
+"""Columns of the tables in a message."""
 MAX_REASON_CHARS = 100
 """Characters of a server's answer that are printed."""
 
@@ -268,7 +268,7 @@ _AT_START = ("#", "-#")
 
 
 def chat_text(asked: Iterable[str]) -> str:
-    """Return lines as a text for a chat, in which names of bots notify no person, link nowhere and do not end a table.
+    """Return lines as text for a chat; names of bots in it do not notify anyone, link anywhere or end a table.
 
     Lines that are FENCE stay as they are. A long text is cut between lines.
     """

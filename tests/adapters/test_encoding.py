@@ -141,7 +141,7 @@ def test_fields_without_bounds_are_listed_with_what_to_declare():
     with pytest.raises(UsageError) as caught:
         encoding_of(Vague.configure(), 3)
     text = str(caught.value)
-    assert "phase: a text needs words" in text
+    assert "phase: a string needs words" in text
     assert "cards: a tuple needs Meta(max_length" in text
     assert "bid: only a union with None" in text
 

@@ -144,7 +144,7 @@ def test_a_config_file_gives_the_same_run_from_python_and_the_command_line(tmp_p
         ({"deals": "many"}, "deals of a run is a whole number, not 'many'"),
         ({"deals": 2.5}, "deals of a run is a whole number"),
         ({"players": "3"}, "players of a run is a whole number"),
-        ({"format": 3}, "format of a run is a text"),
+        ({"format": 3}, "format of a run is a string"),
         ({"options": ["edition"]}, "options of a run is a mapping"),
         ({"workers": -1}, "Workers must be at least 0"),
         ({"workers": 5000}, "1024 at most"),

@@ -158,6 +158,6 @@ def test_another_value_function_can_be_given(tmp_path: Path) -> None:
 
 @BOTS
 def test_a_game_without_a_value_function_says_how_to_get_one(bot: type[SearchBot]) -> None:
-    with pytest.raises(UsageError, match="Nim brings no value function") as error:
+    with pytest.raises(UsageError, match="Nim has no value function") as error:
         seated(bot, Nim.configure(), NimView(0, 0, "take", 5, 2, -1), reward="value")
     assert error.value.fix == "learn-values"

@@ -173,7 +173,7 @@ def test_unsupported_options_and_games_are_refused(monkeypatch):
         prepared("el-paso", ("outlaw", "random"))
     both = [word for bot in ("outlaw", "random") for word in ("--bot", bot, "--candidate", bot)]
     said = arena("tournament", "--game", "el-paso", *both, "--format", "compare:luck=el-paso:x", code=2)
-    assert "El Paso brings no value function" in said.stderr
+    assert "El Paso has no value function" in said.stderr
 
 
 def wealth(game, seed, matches):

@@ -112,7 +112,7 @@ def test_a_value_function_for_other_rules_or_options_is_refused():
     function = of_el_paso()
     assert "other options than edition=nl" in function.mismatch(game(edition="nl"))
     assert "version 1 of the rules" in of_el_paso().mismatch(game("gnadenlos"))
-    with pytest.raises(UsageError, match=r"takes 3 numbers a seat.*Learn it again"):
+    with pytest.raises(UsageError, match=r"takes 3 numbers for each seat.*Learn it again"):
         value_function_of(game(), {"el-paso": of_el_paso(features=3)})
     with pytest.raises(StoreError, match=r"here is not a value function.*arena learn-values"):
         read_value_function("{}", "here")
@@ -120,7 +120,7 @@ def test_a_value_function_for_other_rules_or_options_is_refused():
 
 def test_the_error_for_a_game_without_a_value_function_suggests_learn_values(monkeypatch):
     monkeypatch.setattr(type(game()), "value_data", Game.value_data)
-    with pytest.raises(UsageError, match=r"El Paso brings no value function") as error:
+    with pytest.raises(UsageError, match=r"El Paso has no value function") as error:
         value_function_of(game(), {})
     assert (error.value.fix, error.value.data) == ("learn-values", {"game": "el-paso"})
 

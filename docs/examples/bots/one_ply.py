@@ -25,7 +25,7 @@ class OnePly(Bot[XPaschView]):
         return actions[hopes.index(max(hopes))]
 
     def worth(self, view: XPaschView) -> float:
-        """How I stand beside the best of the others; cards in hand are a little more than nothing."""
+        """How I stand compared with the best of the others; cards in hand are a little more than nothing."""
         total = [euros + ROUNDS * income for euros, income in zip(view.euros, view.income, strict=True)]
         others = [each for seat, each in enumerate(total) if seat != self.seat]
         return total[self.seat] - max(others) + len(view.hand)

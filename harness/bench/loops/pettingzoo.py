@@ -11,7 +11,7 @@ import numpy
 
 
 def prepare(workload: str) -> Callable[[int], int]:
-    """An environment by its module, as in "leduc_holdem_v4"; its deals go on from one match to the next."""
+    """An environment by its module, as in "leduc_holdem_v4"; its deals continue from one match to the next."""
     env = import_module(f"pettingzoo.classic.{workload}").env()
     env.reset(seed=1)
 

@@ -10,7 +10,7 @@ import rlcard
 
 
 def prepare(workload: str) -> Callable[[int], int]:
-    """An environment by its name, as in "uno"; its deals go on from one match to the next."""
+    """An environment by its name, as in "uno"; its deals continue from one match to the next."""
     env = rlcard.make(workload, {"seed": 1})
 
     def match(seed: int) -> int:

@@ -16,7 +16,7 @@ from time import process_time
 Play = Callable[[int], int]
 """Plays the match of this seed and returns how many choices of two or more actions it had."""
 BLINK = 0.005
-"""Seconds between two looks at the clock, at least: looking must cost nothing beside short games."""
+"""Seconds between two looks at the clock, at least: looking must cost nothing compared with short games."""
 
 
 def main(path: str, workload: str) -> None:
