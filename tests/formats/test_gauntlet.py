@@ -56,7 +56,7 @@ def test_a_gauntlet_needs_an_entered_candidate_and_enough_other_bots() -> None:
         scheduled(plan(4, 2, "gauntlet"))
     with pytest.raises(UnknownName, match="Did you mean 'bot01'"):
         scheduled(plan(4, 2, "gauntlet", candidates=("bot1",)))
-    with pytest.raises(UsageError, match="needs 3 other bots beside the candidates; there are 2"):
+    with pytest.raises(UsageError, match="needs 3 other bots besides the candidates; there are 2"):
         scheduled(plan(4, 4, "gauntlet", candidates=names(2)))
     others = GamePlan("others", "1", {}, 2, ("x", "y"))
     with pytest.raises(UsageError, match=r"None of the candidates .* plays others"):

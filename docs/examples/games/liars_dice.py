@@ -40,7 +40,7 @@ Dice = Annotated[tuple[Face, ...], Meta(min_length=CUP, max_length=CUP)]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Bid(Action):
-    """There are at least so many dice of this face."""
+    """There are at least this many dice of this face."""
 
     kind: ClassVar[str] = "bid"
     count: int
