@@ -83,9 +83,9 @@ class ElPasoView(View, frozen=True):
     laid: tuple[SiteNumber, Card] | None
     """Site and value of the card this seat has laid face down in this round."""
     hands: PerSeat[CardsBySite]
-    """What is public of each hand: the value where it is known, else 0."""
+    """What is public of each hand: the value where it is known, otherwise 0."""
     piles: CardsBySite
-    """The piles, top card first: the value where it is public, else 0."""
+    """The piles, top card first: the value where it is public, otherwise 0."""
     discards: CardsBySite
     """The discards, first-laid card first."""
     played: PerSeat[tuple[SiteNumber, Card] | None]

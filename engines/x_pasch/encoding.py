@@ -49,7 +49,7 @@ def _cards(name: str, game: XPasch) -> EncodingPart:
 
 
 def _table() -> EncodingPart:
-    """Return for each company: 0 if it is not on the table, 2 if it was founded this turn, else 1."""
+    """Return for each company: 0 if it is not on the table, 2 if it was founded this turn, otherwise 1."""
 
     def encode(table: tuple[int, ...], fresh: int) -> Sequence[int]:
         found = [0] * CARDS

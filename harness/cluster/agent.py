@@ -349,7 +349,7 @@ class Agent:
                     raise BatchCancelled
             return pending.result()
         finally:
-            # Also after a cancellation: a late result then finds no pending batch and is dropped.
+            # After a cancellation, too: a late result then finds no pending batch and is dropped.
             self._pending.pop(number, None)
 
     @property

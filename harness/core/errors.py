@@ -88,7 +88,7 @@ LINES = "\n\t"
 
 
 def printable(text: str, max_chars: int | None = None, keep: str = "") -> str:
-    """Return the beginning of a text with a question mark for each character that is not printable or in `keep`.
+    """Return the beginning of the text with a question mark for each character that is not printable or in `keep`.
 
     Those characters could control a terminal, or hide or reverse the text around them. This is the only function that
     removes them.

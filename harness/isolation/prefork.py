@@ -70,7 +70,7 @@ class TemplateProcess:
     def detect(cls, supervisor_pid: int, folder: str, pipes: Sequence[int]) -> TemplateProcess | None:
         """Return the program of this supervisor if it can be forked: one thread, nothing open, nothing shared.
 
-        `pipes` are our ends of all that it may have open. None also where the system does not show this.
+        `pipes` are our ends of all that it may have open. None if the system does not show this, too.
         """
         started = children_of(supervisor_pid)
         if len(started) != 1 or not hasattr(os, "pidfd_open"):

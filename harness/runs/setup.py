@@ -241,7 +241,8 @@ def _others(request: RunRequest, entrants: Sequence[Entrant], game: str) -> Iter
 
 
 def _guessable(request: RunRequest, entrants: Sequence[Entrant]) -> list[str]:
-    """Return a warning if isolated bots could guess the seed by brute force and so know all cards; else nothing."""
+    """Return a warning if isolated bots could guess the seed by brute force and so know all cards; otherwise
+    nothing."""
     if request.seed is None or request.seed.bit_length() >= SAFE_BITS:
         return []
     if not [entrant for entrant in entrants if is_confined(entrant.untrusted, request.isolate)]:
@@ -416,7 +417,7 @@ def resumed_limits(run: RunFolder, given: Mapping[str, Any], force: bool = False
 
 
 def kept_otherwise(run: RunFolder, isolate: Isolation, entrants: Iterable[Entrant]) -> str:
-    """Return a sentence if bots of a continued run are isolated although its run.json says otherwise; else ""."""
+    """Return a sentence if bots of a continued run are isolated although its run.json says otherwise; "" if not."""
     said = limits_of_run(run).isolate
     if not any(is_confined(one.untrusted, isolate) and not is_confined(one.untrusted, said) for one in entrants):
         return ""

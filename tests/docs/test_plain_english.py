@@ -41,6 +41,17 @@ BANNED = {
     "as ever": "as usual",
     "the house": "the architecture; bundled bots",
     "^takes in": "add ...: the imperative",
+    "also (?:if|when|where|with|without|after|those)": "even if, even without, including",
+    r"\w+[,.;] else": "otherwise",
+    "(?<!there )(?:is|was) no (?:action|bot|choice|command|comparison|decision|number|signature)": "is not a ...",
+    "(?:has|have|had) not (?:the|a|an|yet the)": "does not have",
+    r"behind --[a-z-]+": "after, to",
+    "in place of": "instead of",
+    "a text(?! file)": "a string, text, a sentence",
+    "says so that": "the subject with its clause, then the verb",
+    "(?:code|files?|lines?) of other people|of strangers": "from others, other users' ...",
+    "everybody against everybody|by lots|lots decide": "round-robin, at random",
+    "one (?:object|file|line|match|run) an? (?:era|file|format|game|line|match|rotation|round|seat)": "for each, per",
 }
 QUOTED = {("ratings.md", "told")}
 """Words that a page may name: where it explains what the program prints."""
