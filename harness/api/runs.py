@@ -423,7 +423,7 @@ def _named(value: Any) -> str:
 def refuse_fields(names: Sequence[str]) -> None:
     """Raise UsageError if any fields are named: a resumed run keeps the values it was started with."""
     if names:
-        raise UsageError(f"A run is continued as it was asked for; leave out {', '.join(names)}.")
+        raise UsageError(f"A run is continued with its own options; leave out {', '.join(names)}.")
 
 
 def enter_resumed(

@@ -51,7 +51,7 @@ class DecisionQuery:
     def check(self) -> None:
         """Raise UsageError if the decision is given in more than one way."""
         if (self.decision is not None) + self.fault + self.worst > 1:
-            raise UsageError("Ask for one decision: by its number, by the fault, or for the worst one.")
+            raise UsageError("Select a decision in one way only: by its number, by the fault, or the worst one.")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -33,7 +33,7 @@ from harness.runs.setup import game_of
 @click.option(
     "--seat",
     metavar="SEAT",
-    help="In whose place it is asked: a number, or the name of a bot. Default: its own place, or the seat whose "
+    help="The seat in which it is asked: a number, or the name of a bot. Default: its own place, or the seat whose "
     "decision or fault it is.",
 )
 @click.option("--pdb", "debug", is_flag=True, help="Stop in the debugger where the bot chooses, and where it raises.")
@@ -43,7 +43,7 @@ from harness.runs.setup import game_of
     "Ask the bot in a process without rights (on, strict), or not (off). Default: as in a tournament.",
     default="auto",
 )
-@run_option("move_time", "Seconds for an answer; the bot gets a process, as by --isolate.", default=0.0)
+@run_option("move_time", "Seconds for an answer; the bot gets a process, as with --isolate.", default=0.0)
 @results_option
 def command(
     bot: str,
@@ -74,7 +74,7 @@ def command(
     if move_time and isolate == "auto":
         isolate = "on"  # a time limit needs a process that can be killed
     if debug and as_json:
-        raise click.UsageError("--pdb talks to a person, --json to a program: take one of them.")
+        raise click.UsageError("--pdb talks to a person, --json to a program: use only one of them.")
     opened = open_folder(results, run)
     record = opened.record(match)
     registry = load_plugins(isolate=isolate)

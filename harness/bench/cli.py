@@ -187,7 +187,7 @@ PEER_NAMES = ("catanatron", "open_spiel", "pettingzoo", "rlcard", "chess")
 @click.option(
     "--bot", "bots", type=BOT, multiple=True, metavar="BOT", help="Measure how fast this bot thinks, too; repeatable."
 )
-@click.option("--costs", is_flag=True, help="Measure what a bot pays for instead, in microseconds: see docs/bots.md.")
+@click.option("--costs", is_flag=True, help="Measure instead what a bot pays for, in microseconds: see docs/bots.md.")
 @click.option("--shares", is_flag=True, help="Measure instead what steps, legal lists, luck, views and referee take.")
 @click.option("--instructions", is_flag=True, help="Count machine instructions a decision, too; needs valgrind.")
 @click.option(
@@ -336,19 +336,17 @@ def _check_combination(asked: SimpleNamespace) -> None:
     if asked.entrants and not asked.records:
         raise click.UsageError("--entrants needs --records, the number of records in the league.")
     if asked.idle and (asked.start or others):
-        raise click.UsageError("--idle simulates runs of games; leave out what else is measured.")
+        raise click.UsageError("--idle simulates runs of games; leave out other measurements.")
     if asked.start and (asked.games or others):
-        raise click.UsageError("--start measures arena itself; leave out what else is measured.")
+        raise click.UsageError("--start measures arena itself; leave out other measurements.")
     if asked.costs and (bots or compares or counts):
-        raise UsageError(
-            "--costs measures what the games ask of any bot; leave out --bot, --workers and what else is measured."
-        )
+        raise UsageError("--costs measures the costs for any bot; leave out --bot, --workers and other measurements.")
     if compares and bots:
         raise UsageError("A comparison plays with random bots on one core; leave out --bot and --workers.")
     if records and (bots or asked.costs or compares or counts):
-        raise UsageError("--records and --nodes are measured by themselves; leave out what else is measured.")
+        raise UsageError("--records and --nodes are measured alone; leave out other measurements.")
     if asked.shares and asked.peers:
-        raise UsageError("--shares takes arenas apart, this one and others by --against-python; leave out --against.")
+        raise UsageError("--shares measures parts of arena, here and with --against-python; leave out --against.")
 
 
 def _seats(game: type[Game[Any]], players: int | None) -> int:

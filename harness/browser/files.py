@@ -75,7 +75,7 @@ def find_runtime(given: Path | None) -> Runtime:
     if not folder.is_dir():
         _fetch(folder)
     if writable_by_others(folder.stat()):  # what is in it would be published, and run in browsers
-        raise UsageError(f"Another user may write to {folder}: delete it, and it is fetched again.")
+        raise UsageError(f"Another user may write to {folder}: delete it, and Arena fetches it again.")
     return Runtime(folder)
 
 

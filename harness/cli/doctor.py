@@ -80,7 +80,7 @@ def command(cluster: str | None, as_json: bool) -> None:
         show(f"Arena itself: {build_form()}.")
         _show_wrapped(WORKERS.format(workers=default_workers()))
         for module in old:
-            show(f"  {module} was compiled from another source: what runs is not what is written.")
+            show(f"  {module} was compiled from another source than the one that is here.")
         if old:
             show("Compile again (ARENA_COMPILE=1 pip install .), or delete all compiled files of arena,")
             show("arena__mypyc among them: they reach each other there.")

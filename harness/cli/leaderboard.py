@@ -80,7 +80,7 @@ class BoardQuery(NamedTuple):
 @click.option(
     "--luck-adjusted",
     is_flag=True,
-    help="Take the luck out of skill: narrower intervals from the same matches, at some 0.1 s a match.",
+    help="Subtract the estimated luck: narrower intervals from the same matches, for about 0.1 s a match.",
 )
 @click.option(
     "--values",
@@ -143,9 +143,9 @@ def _check(asked: BoardQuery) -> None:
     if asked.luck_adjusted and (bot is not None or show != "leaderboard"):
         raise click.UsageError("--luck-adjusted is for the leaderboard alone; leave out --bot and --show.")
     if asked.values and not asked.luck_adjusted:
-        raise click.UsageError("--values is what --luck-adjusted judges by; give both.")
+        raise click.UsageError("--values is only for --luck-adjusted; give both.")
     if show == "format" and (asked.left_out or bot is not None or asked.by != "game"):
-        raise click.UsageError("A format's own result is of the whole run: leave out --without, --by and --bot.")
+        raise click.UsageError("A format's own result covers the whole run: leave out --without, --by and --bot.")
 
 
 def _check_names(run: RunFolder, asked: BoardQuery) -> None:

@@ -72,14 +72,14 @@ HOW = ("workers", "threads", "cluster", "ship", "show_output", "strict")
     "--save",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write what is asked for to this TOML file, and play nothing.",
+    help="Write these options to this TOML file, and play nothing.",
 )
 @click.option(
     "--resume",
     type=RUN,
     metavar="RUN",
-    help="Continue the run in this folder; with --deals, --bot (and --candidate), or --format swiss:rounds=N, let it "
-    "have more of them, where its format allows.",
+    help="Continue the run in this folder; with --deals, --bot (and --candidate), or --format swiss:rounds=N, extend "
+    "it, if its format allows.",
 )
 @click.option(
     "--force",
@@ -223,7 +223,7 @@ def _again(event: Path, request: RunRequest, registry: Registry, quiet: bool) ->
     _, changes = request_of_run(run_at(event), registry)
     note_warnings(f"{change}." for change in changes)
     if not quiet:
-        note(f"What {event} was asked for is played once more; --resume would continue it.")
+        note(f"The run in {event} is played once more; --resume would continue it.")
     return without_defaults(request, registry)
 
 
@@ -235,7 +235,7 @@ def _refuse_fixed(event: str | None, dry_run: bool, options: Mapping[str, object
     fixed += [f"--{name}" for key, name in FIXED.items() if options[key] not in (None, ())]
     if fixed:
         raise click.UsageError(
-            f"--resume continues a run as it was asked for, or with more deals and bots; leave out {', '.join(fixed)}."
+            f"--resume continues a run with its own options, or with more deals and bots; leave out {', '.join(fixed)}."
         )
 
 
@@ -317,7 +317,7 @@ def _dry_run(request: RunRequest, registry: Registry, quiet: bool) -> None:
     schedule, total = setup.schedule, setup.schedule.count()
     show(on_screen(list(balance_tables(schedule)), screen(False, "")))
     deals = f", {schedule.plan.deals:,} deals" if request.for_ or request.matches_each else ""
-    show("\nMatches" + (": as many as the results ask for" if total is None else f": {total:,}{deals}"))
+    show("\nMatches" + (": as many as the results require" if total is None else f": {total:,}{deals}"))
     each = max(1, workers) * sum(found.each.values()) / len(found.each)
     line = f"A match takes about {duration(each)}"
     if total is not None:

@@ -71,7 +71,7 @@ FIXED = {
     help="Play each deal twice with the seats of the two exchanged, have a deal for each match, or let the two take "
     "turns against the others without meeting. Default: auto, the better one of the first two, by a pilot.",
 )
-@click.option("--thorough", is_flag=True, help="Play on to --most when the answer is known: a narrower interval.")
+@click.option("--thorough", is_flag=True, help="Continue to --most after the answer is known, for a narrower interval.")
 @click.option(
     "--luck-adjusted",
     is_flag=True,
@@ -82,7 +82,7 @@ FIXED = {
     "--resume",
     type=RUN,
     metavar="RUN",
-    help="Continue the comparison in this folder; --most and --thorough let it have more matches.",
+    help="Continue the comparison in this folder, with more matches if --most or --thorough is given.",
 )
 @click.option("--force", is_flag=True, help="With --resume: continue although bots or rules have changed.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -152,7 +152,7 @@ def _refuse_fixed(options: Mapping[str, object]) -> None:
     """Raise click.UsageError if options are given that cannot be combined with --resume."""
     fixed = [name for key, name in FIXED.items() if options[key] not in (None, ())]
     if fixed:
-        raise click.UsageError(f"--resume continues a comparison as it was asked for; leave out {', '.join(fixed)}.")
+        raise click.UsageError(f"--resume continues a comparison with its own options; leave out {', '.join(fixed)}.")
 
 
 def _show(

@@ -36,7 +36,7 @@ def rounds(
     """Yield one open round with the units of a comparison; return its answer in a sentence."""
     test = sequential_test(game, plan, judges)
     if test is None:
-        raise UsageError(f"Only a comparison can take the luck out of {game.name}.", fix="compare-command")
+        raise UsageError(f"Only a comparison can adjust {game.name} for luck.", fix="compare-command")
     yield _Units(game, plan, test)
     return Outcome(note=test.verdict().sentence)
 
@@ -108,11 +108,10 @@ def check(game: GamePlan, plan: Plan) -> None:
             f"A comparison of {game.name} seats all its {len(game.entrants)} bots at one table, not {game.players}."
         )
     if value_functions(plan) and not question.luck:
-        raise UsageError(f"Luck is taken out of all games of a comparison or of none, and {game.name} is left out.")
+        raise UsageError(f"A comparison adjusts all its games for luck or none, and {game.name} is left out.")
     if question.luck and question.way == "gauntlet":
         raise UsageError(
-            "Luck can be taken out where the two bots meet on deals of their own or exchange seats, not in the way "
-            "gauntlet: choose auto, pairs or own-deals.",
+            "Results cannot be adjusted for luck in the way gauntlet: choose auto, pairs or own-deals.",
             fix="compare-luck",
         )
     if not SequentialTest(question).units_allowed:
@@ -167,13 +166,12 @@ def judges_of(plan: Plan, games: Mapping[str, Game[Any]]) -> dict[str, LuckAdjus
     judges = {}
     for name, digest in value_functions(plan).items():
         if name not in games:
-            raise StoreError(f"Luck is to be taken out of {name}, which this comparison does not play.")
+            raise StoreError(f"{name} is to be adjusted for luck, but this comparison does not play it.")
         function = value_function_of(games[name], {})
         if function.digest != digest:
             raise StoreError(
-                f"This comparison takes the luck out of {name} by the value function {digest}, and the one that is "
-                f"installed is {function.digest}: a comparison keeps the one that it began with, whatever is forced. "
-                f"Begin another."
+                f"This comparison adjusts {name} for luck by the value function {digest}, but {function.digest} is "
+                f"installed: a comparison keeps its value function, even by force. Begin another."
             )
         judges[name] = LuckAdjuster(games[name], function)
     return judges
@@ -213,8 +211,8 @@ COMPARE = Format(
             maximum=0.499,
         ),
         Option("way", "auto", "how the matches are laid out", choices=WAYS),
-        Option("thorough", False, "play on to the last match when the answer is known", kind="bool"),
-        Option("luck", "", "set by 'arena compare': value functions that luck is taken out with, as GAME:DIGEST"),
+        Option("thorough", False, "continue to the last match after the answer is known", kind="bool"),
+        Option("luck", "", "set by 'arena compare': value functions of the luck adjustment, as GAME:DIGEST"),
     ),
     candidates=True,
     anytime=True,

@@ -408,7 +408,7 @@ class ImportTrial(msgspec.Struct, frozen=True):
                 f"Loading it starts {threads}: they keep running while other bots think, and use their processor time."
             )
         if self.printed:
-            found.append(f"Loading it prints, once a worker; the first line: {self.printed!r}.")
+            found.append(f"Loading it prints, once in each worker; the first line: {self.printed!r}.")
         if self.printed_in_play:
             found.append(
                 f"It prints while it plays, which takes time; a tournament writes it to a log. The first line: "

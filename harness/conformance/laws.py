@@ -214,7 +214,7 @@ def imagined_states_fit_the_view(trial: Trial) -> None:
                     f"in a state that imagine makes of its view. Either the legal list reveals to seat {seat} what its "
                     f"view hides, or imagine makes an impossible state. It must follow from what the view shows."
                 )
-            _check(imagined.ending == state.ending, f"Choice {number}: the imagined state ends otherwise.")
+            _check(imagined.ending == state.ending, f"Choice {number}: the imagined state has a different ending.")
 
 
 def imagined_states_can_be_played(trial: Trial) -> None:

@@ -24,14 +24,14 @@ from harness.export.rows import TABLES
     "tables",
     type=click.Choice(list(TABLES)),
     multiple=True,
-    help="Only this table; may be repeated. decisions and events need as long as playing at random.",
+    help="Only this table; may be repeated. decisions and events take about as long as random play.",
 )
 @click.option(
     "--views",
     type=click.Choice(["encoded", "json", "none"]),
     default="encoded",
     show_default=True,
-    help="What decisions have of the seat's view: an array of numbers, JSON, or nothing.",
+    help="How to write the views in decisions: as an array of numbers, as JSON, or not at all.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the files with their numbers of rows as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")

@@ -71,7 +71,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # convert() has the 
 
 
 isolate_option = run_option(
-    "isolate", "How bots are kept, as in a tournament. Default: those whose files the league stores are sandboxed."
+    "isolate", "How to isolate bots, as in a tournament. Default: sandbox those whose files the league stores."
 )
 reason_option = click.option("--reason", default="", help="Why, for the journal.")
 
@@ -180,7 +180,9 @@ def show_command(
 
 @click.command("history", short_help="Show the results of each version of a bot, and what changed.")
 @click.argument("bot")
-@click.option("--decisions/--no-decisions", default=True, help="Ask the newest version at decisions of the one before.")
+@click.option(
+    "--decisions/--no-decisions", default=True, help="Ask the newest version about decisions of the one before."
+)
 @isolate_option
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @league_option
@@ -238,7 +240,7 @@ def _difference_lines(found: Differences) -> list[str]:
 @click.option("--to", type=click.Path(path_type=Path, file_okay=False), required=True, help="The folder of the site.")
 @click.option("--url", default="", help="Where the site will be, for feeds and link previews; kept for the next time.")
 @click.option("--title", help="What the site is called; kept for the next time.")
-@click.option("--next", "due", help="When the next update is due, as it is to be shown; kept for the next time.")
+@click.option("--next", "due", help="When the next update is due, in your own words; kept for the next time.")
 @click.option("--replays", type=click.IntRange(min=0), default=200, show_default=True,
               help="Store replays of this many matches of each game.")  # fmt: skip
 @league_option
@@ -420,7 +422,7 @@ def init_command(folder: Path, event: str | None, **asked: Any) -> None:
 
 @command.command("add", short_help="Let a bot join, or the next version of one.")
 @click.argument("bots", type=BOT, nargs=-1, required=True, metavar="BOT...")
-@click.option("--as", "name", default="", help="The name that it has in the league. Default: its own.")
+@click.option("--as", "name", default="", help="Its name in the league. Default: its own.")
 @click.option("--team", default="", help="Whose it is.")
 @click.option("--author", default="", help="Who wrote it.")
 @click.option(

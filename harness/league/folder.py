@@ -152,7 +152,7 @@ COMMENT = "# What this league plays. A change of games, options or time control 
 NOT_FOR_LEAGUES = {
     "bots": "bots join a league later, one by one",
     "candidates": "a league has none",
-    **dict.fromkeys(SIZES, "how many matches are played is said when it is run"),
+    **dict.fromkeys(SIZES, "arena league run has options for the number of matches"),
     "format": "a league has its own way to seat bots",
     "name": "a league is named after its folder",
     "results": "a league keeps its records in its own folder",

@@ -176,7 +176,7 @@ def learn(
     try:
         import numpy as np
     except ModuleNotFoundError as error:
-        raise UsageError("To learn a value function needs numpy: pip install 'arena-harness[learn]'.") from error
+        raise UsageError("Learning a value function needs numpy: pip install 'arena-harness[learn]'.") from error
     luck, expectations = Chance(seed), ExpectedShares()
     learned, apart, last = _Rows(), _Rows(), deque[tuple[GameRecord, list[float]]](maxlen=TRIED)
     for number in followed(range(matches), "matches", lambda: matches):
@@ -345,13 +345,13 @@ def _best_question(binned: Sequence[Places], leaf: Places, missing: Numbers, lev
     "bots",
     type=BOT,
     multiple=True,
-    help="Who plays them, several times. Default: the bots made for this game, and random.",
+    help="A bot that plays them; may be repeated. Default: the bots made for this game, and random.",
 )
 @click.option(
     "--players",
     type=click.IntRange(min=1),
     multiple=True,
-    help="Seats at a table, several times. Default: all there may be.",
+    help="Bots at a table; may be repeated. Default: all numbers that the game allows.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The luck of the matches.")
 @click.option(

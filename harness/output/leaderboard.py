@@ -46,8 +46,8 @@ PAIRS_LEGEND = (
     "half."
 )
 SURPRISES_LEGEND = (
-    "expected: by the skills of the two. luck: at most so likely is it that luck alone makes any pair "
-    "of the table differ so much."
+    "expected: by the skills of the two. luck: an upper bound for the chance that luck alone makes any pair "
+    "of the table differ this much."
 )
 
 

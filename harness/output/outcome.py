@@ -361,7 +361,7 @@ def format_results(run: RunFolder, registry: Registry) -> tuple[FormatResults, l
         return results_of(run, formats_of(run, registry)), []
     except ArenaError as error:
         nothing = FormatResults({}, run.info.plan.format)
-        return nothing, [f"The result of the {run.info.plan.format} itself is missed: {error}"]
+        return nothing, [f"The result of the {run.info.plan.format} itself is missing: {error}"]
 
 
 def write_outcome(run: RunFolder, schedule: Schedule) -> FormatResults:

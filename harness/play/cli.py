@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--bot", "bots", type=BOT, multiple=True, metavar="BOT", help="An opponent. Default: bots made for the game."
 )
-@click.option("--seat", type=int, help="Where you sit, from 0. Default: 0, and one farther with each deal of a run.")
+@click.option("--seat", type=int, help="Your seat, from 0. Default: 0, and the next seat with each deal of a run.")
 @options_option
 @seed_option
 @click.option(
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @run_option("isolate", "Which bots play in sandboxed processes, as in a tournament. Default: auto.")
 @click.option("--name", help="Name of the run's folder. Default: the time.")
 @click.option(
-    "--resume", type=RUN, metavar="RUN", help="Go on with a match that was left, or play another deal at that table."
+    "--resume", type=RUN, metavar="RUN", help="Continue an unfinished match, or play another deal at that table."
 )
 @click.option("--force", is_flag=True, help="With --resume: continue although bots or rules have changed.")
 @click.option("--browser", is_flag=True, help="Play on the drawn board in a web browser; the page is on this machine.")

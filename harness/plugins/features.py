@@ -41,7 +41,7 @@ COMMANDS = {
     "games": Command("harness.cli.listing:games_command", "List the games that are installed, with their options."),
     "leaderboard": Command("harness.cli.leaderboard:command", "Print the leaderboard of a run."),
     "league": Command("harness.league.cli:command", "Keep a league: versions of bots join, play and leave."),
-    "learn-values": Command("harness.luck.run:command", "Learn values of positions, to take luck out of results."),
+    "learn-values": Command("harness.luck.run:command", "Learn values of positions, to adjust results for luck."),
     "matches": Command("harness.cli.matches:command", "List matches of a run: lost by a bot, close, with faults."),
     "new-bot": Command("harness.new_package.cli:bot_command", "Make a package with a new bot, ready to play."),
     "new-game": Command("harness.new_package.cli:game_command", "Make a package with a new game, ready to play."),

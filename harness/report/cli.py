@@ -37,7 +37,7 @@ from harness.report import DEFAULT_REPLAYS, SiteOptions, check_left_out, page_pa
 @click.option(
     "--to",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The file to write.  [default: report.html in the run's folder; several runs have none]",
+    help="The file to write.  [default: report.html in the run's folder; none for several runs]",
 )
 @without_option
 @results_option
@@ -95,7 +95,7 @@ def site_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--headline", metavar="RUN",
                      help="The run whose standing is on the front page; kept.  [default: the newest]"),
         click.option("--next", "due", metavar="TEXT",
-                     help="When the next update is due, as it is to be shown; kept for the next time."),
+                     help="When the next update is due, in your own words; kept for the next time."),
         click.option("--replays", type=click.IntRange(min=0), default=DEFAULT_REPLAYS, show_default=True, metavar="N",
                      help="Store replays of N matches of each game: close ones, comebacks, upsets, faults."),
         click.option("--analysis", "analyses", multiple=True, metavar="FILE",

@@ -139,7 +139,7 @@ class MergedRuns(RunFolder):
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Raise StoreError: each run has its own folder."""
-        raise StoreError(f"{self.folder} are several runs, which are read together; to play on, name one of them.")
+        raise StoreError(f"{self.folder} are several runs, which are read together; to continue one, name it alone.")
         yield  # makes this function a generator, as contextmanager requires
 
     def _name(self, run: RunFolder, own: str) -> str:

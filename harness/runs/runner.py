@@ -135,7 +135,7 @@ def _changed_meanwhile(setup: RunSetup) -> Iterator[str]:
             with suppress(PluginError):
                 now_it_is = file_digest(entrant.source, entrant.sources, entrant.bot.files)
                 if now_it_is != entrant.own_digest:
-                    yield f"the data of the bot {entrant.name} was changed while the run went on"
+                    yield f"the data of the bot {entrant.name} was changed during the run"
 
 
 class Tournament:

@@ -151,7 +151,7 @@ def test_bot_data_changed_during_a_run_is_reported():
     result = arena(
         "tournament", "--game", "el-paso", "--bot", "reads.py", "--bot", "random", "--deals", 1, "--name", "a"
     )
-    assert "the data of the bot reads was changed while the run went on" in result.stderr
+    assert "the data of the bot reads was changed during the run" in result.stderr
     assert "the data of the bot reads was changed" in arena("verify", "a", code=1).stdout
 
 

@@ -196,7 +196,7 @@ def test_threads_and_output_at_import_are_reported(tmp_path):
     said = " ".join(said.split())
     assert re.search(r"Loading it takes \d+\.\d s", said)  # longer on a busy machine
     assert "WARNING Loading it starts a thread:" in said
-    assert "WARNING Loading it prints, once a worker; the first line: 'hello from cheerful'" in said
+    assert "WARNING Loading it prints, once in each worker; the first line: 'hello from cheerful'" in said
     assert "The first line: 'thinking" in said
     assert "cheerful is fit to play." in said
 
