@@ -76,7 +76,7 @@ def test_records_of_unknown_bots_are_rated(run):
 def test_a_duplicate_match_is_refused(run):
     path = run / "games.jsonl"
     path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[0])
-    assert "rated once" in arena("leaderboard", "a", code=2).stderr
+    assert "a match is there twice" in arena("leaderboard", "a", code=2).stderr
 
 
 def test_compare_gives_a_verdict():
