@@ -196,7 +196,7 @@ def test_the_debugger_stops_where_the_bot_chooses_and_where_it_raises(failing):
         (("outlaw", "a", MATCH), "Choose the seat to ask it for with --seat."),
         (("founder", "a", MATCH, "--seat", 0), "founder does not play El Paso."),
         (("skittish", "a", MATCH, "--worst", "--decision", 3), "Select a decision in one way only"),
-        (("skittish", "a", MATCH, "--pdb", "--json"), "take one of them"),
+        (("skittish", "a", MATCH, "--pdb", "--json"), "use only one of them"),
     ],
 )  # fmt: skip
 def test_invalid_arguments_get_one_error_sentence(keeper, args, said):
