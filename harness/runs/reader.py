@@ -19,7 +19,7 @@ from zlib import crc32
 import msgspec
 
 from harness.core.errors import StoreError
-from harness.core.files import Folder, cannot_read, limited_lines
+from harness.core.files import MAX_LINE_BYTES, Folder, cannot_read, limited_lines
 from harness.core.plan import Plan
 from harness.core.records import (
     SUMMED,
@@ -180,7 +180,12 @@ def count_lines(folder: Folder, size: int = 0) -> int:
     try:
         with folder.open_to_read(GAMES, BUFFER_BYTES) as file:
             file.seek(size)
-            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(BUFFER_BYTES), b""))
+            lines = bytes_without = 0
+            # A sparse file may have terabytes of zeros: reading that line fails.
+            while bytes_without <= MAX_LINE_BYTES and (chunk := file.read(BUFFER_BYTES)):
+                lines += (found := chunk.count(b"\n"))
+                bytes_without = 0 if found else bytes_without + len(chunk)
+            return lines
     except OSError:
         return 0
 

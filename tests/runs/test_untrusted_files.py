@@ -28,7 +28,10 @@ VICTIM = b"a precious file\n"
 FILES = ("run.json", "games.jsonl", "notes.jsonl", "leaderboard.md", "leaderboard.csv", "leaderboard.json")
 WRITTEN = ("lock", "run.json.part", "leaderboard.md.part", "games.jsonl.part", "signature.json")
 """Names that may not exist yet."""
-READING = ("leaderboard a", "matches a", "replay a 0 --all", "verify a", "tournament results/a --dry-run")
+READING = (
+    "leaderboard a", "matches a", "replay a 0 --all", "verify a", "tournament results/a --dry-run",
+    "ask random a 0 --seat 0 --decision 0", "export a --to csv",
+)  # fmt: skip
 WRITING = (
     "tournament --resume a --workers 0 -q", "tournament --resume a --deals 2 --workers 0 -q", "sign a --key key.pem",
 )  # fmt: skip
@@ -99,9 +102,9 @@ def test_no_command_writes_through_a_symbolic_link(run, name):
 
 
 def test_nothing_is_written_into_a_linked_folder(run):
-    for name in ("logs", "report"):
+    for name in ("logs", "report", "export"):
         (run / name).symlink_to(Path("outside").resolve())
-    attempt(*WRITING)
+    attempt(*WRITING, "export a --to csv")
     assert not any(Path("outside").iterdir())
 
 
