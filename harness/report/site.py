@@ -225,7 +225,7 @@ class _Refresh:
         return {
             each.game: [
                 (run, one)
-                for run in self.runs
+                for run in sorted(self.runs, key=lambda run: run.folder != self.maker.settings.headline)
                 for one in self.stored[run.folder]
                 if one.game == each.game and bot in one.seats
             ][:OWN_REPLAYS]
@@ -263,17 +263,29 @@ class _Refresh:
             return None
 
     def _overviews(self) -> None:
-        places: dict[str, list[tuple[str, int, int]]] = {}
+        places: dict[str, list[tuple[str, int, int, str]]] = {}
         for game, _, rows in self.newest:
             for row in rows:
-                places.setdefault(row["bot"], []).append((game, row["place"], len(rows)))
+                places.setdefault(row["bot"], []).append((game, row["place"], len(rows), ""))
+        for run in self.runs:  # bots that are only in others, with the name of the newest
+            for bot in {row["bot"] for rows in run.boards.values() for row in rows}.difference(places):
+                places[bot] = [
+                    (game, row["place"], len(rows), run.name)
+                    for game, rows in run.boards.items()
+                    for row in rows
+                    if row["bot"] == bot
+                ]
         versions: dict[tuple[str, bool], list[str]] = {}
         for bot in sorted(self.bots, key=version_number, reverse=True):
             versions.setdefault((family_of(bot), version_number(bot) > 0), []).append(bot)
 
-        def best(family: list[str]) -> tuple[float, str]:
-            shares = [place / field for _, place, field in places.get(family[0], ()) if place]
-            return min(shares, default=2.0), family[0]
+        def best(family: list[str]) -> tuple[bool, float, str]:
+            found = places[family[0]]
+            return (
+                bool(found[0][3]),
+                min((place / field for _, place, field, _ in found if place), default=2.0),
+                family[0],
+            )
 
         self.maker.page(
             f"{BOTS}/index.html", "bots.html", [page_script()], bots=len(self.bots),

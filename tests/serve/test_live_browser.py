@@ -15,6 +15,7 @@ import pytest
 from harness.runs.store import RunFolder
 from tests.output.support import HOSTILE, LONG, play, rename
 from tests.report.browser import browser
+from tests.report.support import SERIOUS, SMALL_CONTROLS, SMALL_TEXTS, make_league
 from tests.serve.support import GrowingRun, Server
 from tests.support import dawdler
 from tests.support.cli import arena
@@ -72,7 +73,9 @@ class DawdlingRun:
         assert self.process.wait() == 0
 
 
-def opened(chromium, address, width=1280):
+def opened(chromium, address, width=1280, dark=False):
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
     chromium.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     chromium.driver.get(address)
@@ -186,3 +189,29 @@ def test_hostile_and_long_names_are_shown_as_text_and_the_page_fits_the_screen(c
         chromium.wait(f"{COUNTED} === arguments[0]", len(growing))
         assert chromium.js(names) == by_name  # the order that somebody has chosen stays
         assert chromium.complaints() == []
+
+
+@pytest.fixture(scope="module")
+def league_page(tmp_path_factory):
+    """The address of the live page of a league."""
+    with Server(make_league(tmp_path_factory.mktemp("league") / "autumn"), "--port", 0) as server:
+        yield server.address
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_league_has_one_table_and_its_page_with_a_replay_is_made_for_phones(chromium, league_page, dark):
+    chromium.complaints()
+    opened(chromium, league_page, 390, dark)
+    chromium.wait("return document.querySelector('[data-watch]') !== null")
+    assert len(chromium.texts("#standings table")) == 1
+    assert chromium.texts("#standings h2") == ["El Paso: the league's table"]
+    match = chromium.js("const one = document.querySelector('[data-watch]'); one.click(); return one.dataset.watch")
+    chromium.wait("return viewer.dataset.open === arguments[0] && viewer.querySelector('svg.board') !== null", match)
+    assert len(chromium.texts("#viewer .players bdi")) == 4
+    assert chromium.js("return document.documentElement.scrollWidth") == 390
+    assert chromium.js(SMALL_TEXTS) + chromium.js(SMALL_CONTROLS) == []
+    assert chromium.complaints() == []
+    if not (tools := os.environ.get("ARENA_NODE", "")):
+        pytest.skip("ARENA_NODE does not name a folder with the npm package axe-core (.ci/node); all else was checked")
+    chromium.js((Path(tools) / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8"))
+    assert chromium.driver.execute_async_script(SERIOUS) == []

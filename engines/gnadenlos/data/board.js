@@ -126,7 +126,7 @@ const gang = (scene, seat, y) => {
   const close = Math.min(25, 316 / Math.max(1, cards.hand.length)), tight = Math.min(40, 316 / Math.max(1, cards.crew.length));
   return at(0, y, zone(`seat:${seat}`, {}, rect(6, 0, WIDTH - 12, 68, { rx: 8, class: seat === view.turn ? "turn" : "row" }), hint(scene.names[seat]),
     hat(26, 16, seat), text(44, 20, short(scene.names[seat], 15), { class: "bold" }), seat === view.start && revolver(160, 16), gold(view, seat, 20, 44),
-    piece(`fame:${seat}`, "", text(90, 44, fame(view, seat), { class: "soft" })), vultures(scene, seat, 20, 58, 27), text(182, 58, cards.says, { class: "end small bold" }),
+    piece(`fame:${seat}`, "", text(90, 44, fame(view, seat), { class: "soft" })), vultures(scene, seat, 25, 57, 27), text(182, 58, cards.says, { class: "end small bold" }),
     cards.crew.map((card, k) => member(card, 190 + k * tight, 5, k, cards, 36)), cards.hand.map((iou, k) => slip(scene, 190 + k * close, 42, iou, 23, 18))));
 };
 
@@ -153,21 +153,21 @@ const line = (scene, seat, y, wide) => {
   const { view } = scene, cards = cardsOf(scene, seat), half = (wide - 30) / 2;
   const tight = Math.min(38, half / Math.max(1, cards.crew.length)), close = Math.min(22, half / Math.max(1, cards.hand.length));
   return zone(`seat:${seat}`, { "data-seat": seat }, rect(6, y, wide - 12, LINE - 4, { rx: 8, class: seat === view.turn ? "turn" : "row" }), hat(22, y + 13, seat), text(40, y + 16, short(scene.names[seat], 12), { class: "bold" }), hint(scene.names[seat]),
-    seat === view.start && revolver(140, y + 12), gold(view, seat, 162, y + 16), piece(`fame:${seat}`, "", text(220, y + 16, cards.says || fame(view, seat), { class: "soft" })), vultures(scene, seat, wide - 62, y + 12, 22),
+    seat === view.start && revolver(140, y + 12), gold(view, seat, 162, y + 16), piece(`fame:${seat}`, "", text(220, y + 16, cards.says || fame(view, seat), { class: "soft" })), vultures(scene, seat, wide - 68, y + 12, 22),
     cards.crew.map((card, k) => (card ? piece(`adventurer:${card}`, "", rect(12 + k * tight, y + 24, 35, 17, { rx: 3, class: "paper" }), text(12 + k * tight + 17.5, y + 37, card.join(" "), { class: "middle" })) : piece("adventurer:", "", back(12 + k * tight, y + 24, 20, 17)))),
     cards.hand.map((iou, k) => slip(scene, wide - 14 - (cards.hand.length - k) * close, y + 24, iou, Math.max(17, Math.min(20, close + 2)), 17)));
 };
 
 const narrowTable = (scene, wide) => {
   const { view, figures } = scene, perRow = 12, rows = Math.ceil(figures.road.fields / perRow), top = 6 + rows * 50 + 4, columns = figures.payday.columns;
-  const [stalls, marketHigh] = market(scene, top + 84, 12, (wide - 20) / columns), hireTop = top + 84 + marketHigh, bids = view.bids.filter((ious) => ious && ious.length).length;
+  const [stalls, marketHigh] = market(scene, top + 72, 12, (wide - 20) / columns), hireTop = top + 72 + marketHigh, bids = view.bids.filter((ious) => ious && ious.length).length;
   const own = hireTop + 62 + 38 * Math.max(0, Math.ceil(view.pairs.length / 3) - 1) + (bids ? 16 + Math.ceil(bids / 2) * 26 : 0);
   const focus = scene.focus ?? scene.seat ?? Math.max(0, view.turn), rest = scene.names.map((_, seat) => seat).filter((seat) => seat !== focus), [gangs, high] = large(scene, focus, own, wide);
   return picture(wide, own + high + 5 + rest.length * LINE + 2, scene.label, road(scene, wide, perRow, 50),
     at(10, top, current(scene)), at(80, top, text(0, 10, "turned so far", { class: "soft" }), at(0, 15, scene.view.events_seen.map((card, k) => eventCard(k * 26, card, 0.4)))),
     piece("turn", "", text(wide - 10, top + 11, turn(view), { class: "end bold" })), text(wide - 10, top + 26, view.cause ? `ending: ${view.cause}` : "", { class: "end bold" }),
     at(wide - 10 - figures.undertaker.steps * 16, top + 18, svg("g", { transform: "scale(.7)" }, coffins(scene, 22)), hint("undertaker")),
-    text(10, top + 66, marketWords(scene), { class: "bold" }), text(10, top + 79, "payday when full", { class: "soft" }), text(wide - 10, top + 66, `${view.pile} in the pile`, { class: "end soft" }), text(wide - 10, top + 79, `${view.discard.length} discarded`, { class: "end soft" }),
+    text(10, top + 66, marketWords(scene), { class: "bold" }), text(128, top + 66, "payday when full", { class: "soft" }), text(wide - 10, top + 66, `pile ${view.pile}, discards ${view.discard.length}`, { class: "end soft" }),
     stalls, hiring(scene, hireTop, 12, 44), gangs, rest.map((seat, k) => line(scene, seat, own + high + 5 + k * LINE, wide)));
 };
 
