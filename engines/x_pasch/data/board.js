@@ -75,7 +75,7 @@ const heading = (scene) => {
 const handCard = (scene, card, x, y, wide, mine) => {
   const it = scene.figures.companies[card];
   return piece(`hand:${card}`, mine && `found:${card} swap:${card}`, at(x, y, rect(0, 0, wide, 42, { rx: 4, class: "paper" }), requirement(wide / 2, 4, it, wide > 70 ? 16 : 14),
-    coin(11, 32, it.income, wide > 70 ? 8 : 7), text(wide - 5, 36, `founds ${it.founding}`, { class: "small soft end" })));
+    coin(wide > 70 ? 13 : 9, 32, it.income, wide > 70 ? 9.5 : 7), text(wide - (wide > 70 ? 5 : 2), 36, `founds ${it.founding}`, { class: "small soft end" })));
 };
 
 const hand = (scene, seat) => {

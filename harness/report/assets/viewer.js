@@ -148,7 +148,7 @@
     const last = match.steps[at - 1];
     if (!heard.length && last && (seat === null || seat === last.seat)) heard.push([[last.seat], `${called(last.seat)}: ${match.texts[last.taken]}.`]);
     part("events").replaceChildren(...heard.map(([to, words]) => element("li", { textContent: words, className: to === "all" ? "" : "secret" })));
-    part("events").scrollTop = part("events").scrollHeight;
+    for (const box of [part("events"), part("events").parentNode]) box.scrollTop = box.scrollHeight; // on a phone the second one scrolls
     part("no-events").hidden = heard.length > 0;
   };
 
