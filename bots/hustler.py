@@ -78,7 +78,7 @@ class Moment:
         self.card: float = future * card_worth(len(view.hand), 1)
         """What a card in hand is worth."""
         self.member: float = future * MEMBER
-        """What a member is worth that is not placed."""
+        """The worth of a member that is not placed."""
         self.empty: Board = (0,) * bot.players
         changes = bot.changes
         self._changes: dict[int, Changes] = {}

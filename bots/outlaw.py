@@ -269,7 +269,7 @@ class Tables:
         self.sale = [[1 / town.rate if town.has(site) else 1.0 for site in SITES] for town in game.figures.towns]
         """What each point of a tile sells for, by town and site (EP-20)."""
         self.carried_on = self._carried_on()
-        """What each point of a tile is worth that is carried on from a town, by town and site."""
+        """The worth of each point of a tile that is carried on from a town, by town and site."""
         self.gain = [
             [later - now for later, now in zip(*town, strict=True)]
             for town in zip(self.carried_on, self.sale, strict=True)

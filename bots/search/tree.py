@@ -37,7 +37,7 @@ def harmonic(n: int) -> float:
 
 
 class Arm:
-    """One action at a node: how often it could be chosen, how often it was, and what came of it."""
+    """One action at a node: how often it could be chosen, how often it was, and its rewards."""
 
     __slots__ = ("offered", "pulls", "total")
 

@@ -115,7 +115,7 @@ def _crew(game: Gnadenlos) -> EncodingPart:
 
 
 def _crews(game: Gnadenlos) -> EncodingPart:
-    """Return of each seat how many adventurers it has, how many are known, and the sum and best of their skills."""
+    """Return for each seat how many adventurers it has, how many are known, and the sum and best of their skills."""
     most = len(game.adventurers)
 
     def encode(crew: tuple[Adventurer | None, ...]) -> Sequence[int]:
@@ -130,7 +130,7 @@ def _crews(game: Gnadenlos) -> EncodingPart:
 
 
 def _bids(game: Gnadenlos) -> EncodingPart:
-    """Return of each seat whether it has bid or could not, the number of its IOUs, and their sum."""
+    """Return for each seat whether it has bid or could not, the number of its IOUs, and their sum."""
 
     def encode(bid: tuple[Iou, ...] | None) -> Sequence[int]:
         return (0, 0, 0) if bid is None else (1, len(bid), sum([iou.value for iou in bid]))
@@ -156,7 +156,7 @@ def _ious(name: str, game: Gnadenlos, players: int) -> EncodingPart:
 
 
 def _hands(game: Gnadenlos) -> EncodingPart:
-    """Return of each seat how many IOUs of each value are known in its hand, and how many are not."""
+    """Return for each seat how many IOUs of each value are known in its hand, and how many are not."""
     values = {value: place for place, value in enumerate(sorted(game.figures.ious.counts))}
     most = sum(game.figures.ious.counts.values()) * game.max_players
 
@@ -171,7 +171,7 @@ def _hands(game: Gnadenlos) -> EncodingPart:
 
 
 def _market(game: Gnadenlos, players: int) -> EncodingPart:
-    """Return the size of the market and of each column the unknown IOUs and what each seat owes, with the number of
+    """Return the size of the market and, for each column, the unknown IOUs and what each seat owes, with the number of
     its IOUs."""
     columns, ious = game.columns, sum(game.figures.ious.counts.values()) * players
     rows, best = -(-ious // columns), max(game.figures.ious.counts)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 GRIP = 0.6  # how soon a lead counts as safe
 SPITE = 0.35  # what a euro that a rival can expect costs the one who places
-CARD = 0.4  # what a die brings that draws a card instead
+CARD = 0.4  # what a die that draws a card instead is worth
 
 Board = tuple[int, ...]
 
@@ -100,8 +100,8 @@ def _founding(game: XPasch, view: XPaschView) -> float:
 
 
 def _leads(game: XPasch, boards: dict[int, Board], players: int) -> tuple[list[float], ...]:
-    """For each seat, the income that it leads by more than one member, that by one, what it lacks one or two for, and
-    all that it leads."""
+    """Return for each seat the income that it leads by more than one member, by one, the income that it needs one or
+    two members for, and all that it leads."""
     safe, shaky, near, led = ([0.0] * players for _ in range(4))
     for company, board in boards.items():
         worth = game.companies[company].income

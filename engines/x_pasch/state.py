@@ -32,7 +32,7 @@ class XPaschState(State[XPaschView]):
     )  # fmt: skip
 
     caches = frozenset({"moves"})
-    # XP-23: who swapped a card knows what lies at the bottom until it is drawn, not who has drawn it.
+    # XP-23: a player who swapped a card knows what lies at the bottom until it is drawn, not who has drawn it.
     forgets = frozenset({"hands", "pile", "sunk"})
 
     rules: XPasch

@@ -37,7 +37,7 @@ class Choices(Struct, frozen=True):
     decisions: float
     """In a match, on average: choices with at least two legal actions."""
     forced: float
-    """Choices in a match with a single legal action, which no bot is asked for."""
+    """Choices in a match with a single legal action, about which no bot is asked."""
     legal: Distribution
     """Number of legal actions at a decision."""
 

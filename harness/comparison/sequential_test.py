@@ -33,7 +33,7 @@ from harness.ratings.statistics import LEVEL
 
 Answer = Literal["better", "worse", "equal", "unknown"]
 _BISECTION_STEPS = 12
-"""Of the search for a mean; the result errs on the side of fewer units at once."""
+"""Steps of the search for a mean; the result errs on the side of fewer units at once."""
 
 
 class Verdict(Struct, frozen=True):
@@ -191,8 +191,8 @@ class SequentialTest:
     def next_batch(self, max_matches: int) -> int:
         """Return how many units of the next kind can be played at once, in up to `max_matches` matches.
 
-        No answer is possible before the last of them. So all workers are busy, and no match is played that the answer
-        does not need.
+        No answer is possible before the last of them. So all workers are busy, and only matches that the answer needs
+        are played.
         """
         limit = max(
             1, min(max_matches // unit_size(self.unit), self.units_allowed, self._pilot.units_left or max_matches)

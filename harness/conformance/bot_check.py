@@ -45,7 +45,7 @@ from harness.runs.monitor import FaultGroup, FaultGroups, RunMonitor, Workload
 LIMITS = Limits(move_time=10.0)
 SEEDS = (1, 2)
 MAX_FAULTS, MAX_TIMEOUTS = 20, 3
-"""Number of faults after which the check stops; of those of a bot that hangs, each takes twice the time limit."""
+"""Numbers of faults and of timeouts after which the check stops: each timeout takes twice the time limit."""
 STAND_IN = "stand-in"
 ExecutorFactory = Callable[[Roster], Executor]
 
@@ -69,7 +69,7 @@ class BotReport:
     """Game -> player counts that were played."""
     matches: int = 0
     decisions: int = 0
-    """Those of seats without a fault, like their time."""
+    """The decisions of seats without a fault; `seconds` is the time of these."""
     seconds: float = 0.0
     slowest: float = 0.0
     """Seconds of the slowest decision."""

@@ -44,21 +44,21 @@ _PLACES_A_SURVEY = 20_000
 _CHOICES_A_SURVEY = 6_000
 """Choices of a match times matches."""
 _MANY_DEALS = 400
-"""With fewer deals than these hardly any two values come together often, so they are not counted."""
+"""With fewer deals hardly any two values coincide often, so they are not counted."""
 _LOOK_EVERY = 100
 """Deals after which the counts are judged."""
 _SITUATIONS = 5
-"""Of a match of a large game, from which steps are compared."""
+"""Situations of a match of a large game from which steps are compared."""
 _MAX_JOINT_VALUES = 2
-"""More values hardly ever recur, so it is useless to count with what they coincide."""
+"""More values hardly ever recur, so counting their coincidences is useless."""
 
 Texts = tuple[str, ...]
 """Plain values, sorted: a multiset."""
 
 
 def imagined_states_are_possible(trial: Trial) -> None:
-    """What is the same in all real states (numbers of things, values, multisets, orders, owners) is so in imagined
-    states; and what is hidden differs between two of them."""
+    """Whatever is the same in all real states (numbers of things, values, multisets, orders, owners) is the same in
+    imagined states, and hidden facts differ between two of them."""
     complaint = _survey(trial).of_imagine
     if complaint:
         raise ConformanceError(complaint)
@@ -141,7 +141,7 @@ def _deal_moments(trial: Trial, deal: int, small: bool) -> Iterator[_Moment]:
 
 
 def _step_moments(trial: Trial, deal: int, rng: Random) -> Iterator[_Moment]:
-    """Play a match; yield a step of each phase as the seat sees it that chose, and one as another seat sees it."""
+    """Play a match; yield a step of each phase as the seat that chose sees it, and one as another seat sees it."""
     log: list[Event] = []
     seed = Chance(trial.seed).derive("survey", deal)
     state = trial.game.new(trial.players, Chance(seed), log)
@@ -160,7 +160,7 @@ def _step_moments(trial: Trial, deal: int, rng: Random) -> Iterator[_Moment]:
 
 
 def _world_moments(trial: Trial, rng: Random) -> Iterator[_Moment]:
-    """Yield steps from a few situations of one match: in each of them many worlds that a seat imagines take a step."""
+    """Yield steps from a few situations of one match: in each of them, many worlds that a seat imagines take a step."""
     situations: dict[Texts, list[tuple[int, State[Any]]]] = {}
     for number, (state, action) in enumerate(choices_of(trial)):
         after = state.clone()
@@ -213,7 +213,8 @@ def _compare(trial: Trial, moment: _Moment, rng: Random, of_imagine: _Tally, of_
         if ((drawn := other.get(place)) == texts) != (texts == real.get(place))
     ]
     of_imagine.count(moment, agreeing, seen=_AGREE)
-    # Counted apart by what the seat saw happen: an event of one kind of step may show what that of another does not.
+    # Counted separately by what the seat saw happen: an event of one kind of step may show what that of another does
+    # not.
     happened = [event.kind for event in moment.events if _sees(event, moment.seat)]
     if moment.action is not None and moment.actor == moment.seat:
         happened.append(moment.action.kind)
@@ -285,7 +286,7 @@ class _Tally:
                 seen, value = each.seen, each.value
             for side, holds in ((self.real, each.real), (self.imagined, each.imagined)):
                 if holds is not None:
-                    # A plain tuple, equal to the claim: to make that takes five times as long, and this is done often.
+                    # A plain tuple that equals the claim: making a claim takes five times as long, and there are many.
                     claim: Any = (kind, seen, value, each.place, holds)
                     before = side.get(claim, 0)
                     side[claim] = before + 1
@@ -299,7 +300,7 @@ class _Tally:
             (often, _Claim(*claim), side is self.real)
             for side, other in ((self.real, self.imagined), (self.imagined, self.real))
             for claim, often in side.items()
-            # A view that shows less than by chance is sound: in many games no two seats have the same card.
+            # A view that shows less than chance would is correct: in many games no two seats have the same card.
             if often >= MIN_ONE_SIDED and claim not in other and not (claim[2] == _SHOWN and side is self.imagined)
         ]
         best = min(found, key=_order, default=None)
@@ -445,7 +446,7 @@ def _gather(value: object, path: str, places: Places) -> Texts:
 
 
 def _plain_values(value: object) -> Texts:
-    """Return what `_gather` returns, which takes several times as long for the places."""
+    """Return the same as `_gather`, which takes several times as long because it also finds the places."""
     found: list[str] = []
     rest: list[object] = [value]
     while rest:
@@ -544,7 +545,7 @@ def _complaint_about_imagine(tally: _Tally) -> str:
     wrong = "leaves out possible states" if in_real else "makes impossible states"
     return (
         f"{_when(moment)}: imagine {wrong} of the view of seat {seat}. {_only(what, often, in_real)}. What the rules "
-        f"fix (numbers of things, values, orders, owners) and what the seat knew before must be so in imagined states; "
+        f"fix (numbers of things, values, orders, owners) and what the seat knew before must hold in imagined states; "
         f"the rest is dealt by rng."
     )
 

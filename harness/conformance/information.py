@@ -319,8 +319,8 @@ def imagined_states_fit_what_was_seen(trial: Trial) -> None:
 
 
 def _check_window(trial: Trial, choices: list[tuple[State[Any], Action]], first: int, seat: int, rng: Random) -> None:
-    """Compares the states that a seat imagines after these choices with those it could have imagined before them and
-    that, played on, looked the same to it."""
+    """Compares the states that a seat imagines after these choices with states that it could have imagined before them
+    and that, when played on, looked the same to it."""
 
     def imagine(view: View) -> State[Any]:
         return trial.game.imagine(view, rng)

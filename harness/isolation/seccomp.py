@@ -391,6 +391,6 @@ def _argument_test(rule: DeniedArgument) -> list[Instruction]:
     if rule.bits:
         return [*look, Instruction(_JUMP_BITS, rule.bits, 0, 1), fail, go_on]
     values, pass_by = (rule.any_of, [Instruction(_JUMP, 1)]) if rule.none_of is None else (rule.none_of, [])
-    # A match jumps over the remaining values and what follows them: to `fail` for any_of, behind it for none_of.
+    # A match jumps over the remaining values and what follows them: to `fail` for any_of, past it for none_of.
     found = [Instruction(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
     return [*look, *found, *pass_by, fail, go_on]

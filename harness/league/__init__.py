@@ -1,1 +1,1 @@
-"""A league: a folder that lives, in which versions of bots join, play and leave."""
+"""A league: a folder in which versions of bots join, play and leave over a long time."""

@@ -67,8 +67,8 @@ def in_play_order(specs: Iterable[MatchSpec]) -> Iterator[MatchSpec]:
     """
     for _, deal in groupby(specs, key=attrgetter("round")):
         while part := list(islice(deal, MAX_SHUFFLED_MATCHES)):
-            # A table's seed is random and belongs to the run: no other luck is needed, and a resumed run goes on in the
-            # same order. Tables that are to be compared have the same seed, and stay together.
+            # A table's seed is random and belongs to the run: no other luck is needed, and a resumed run continues in
+            # the same order. Tables that are to be compared have the same seed, and stay together.
             yield from sorted(part, key=attrgetter("seed"))
 
 
