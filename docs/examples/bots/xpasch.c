@@ -133,7 +133,7 @@ int main(void) {
             }
             printf("{\"type\":\"ready\",\"id\":%d}\n", id);
         }
-        fflush(stdout); /* or arena would wait for ever */
+        fflush(stdout); /* or arena would wait forever */
     }
     free(line);
     return 0;
