@@ -230,7 +230,7 @@ def test_a_learned_value_function_can_be_used_for_the_leaderboard(run, small_les
 def test_a_file_of_other_people_with_impossible_trees_is_no_value_function(tree):
     features, thresholds, leaves = tree
     whole = json.loads(game().value_data()) | {"trees": [[features, [0.0] * thresholds, [0.0] * leaves]]}
-    with pytest.raises(StoreError, match="there is no value function"):
+    with pytest.raises(StoreError, match="there is not a value function"):
         read_value_function(json.dumps(whole), "there")
 
 
