@@ -68,7 +68,7 @@ class Changes:
 
 
 class Moment:
-    """What is worked out once for all steps that can be taken now."""
+    """Values that are computed once for all steps that can be taken now."""
 
     __slots__ = ("_changes", "bot", "card", "empty", "member", "supply")
 
@@ -76,7 +76,7 @@ class Moment:
         self.bot, self.supply = bot, view.supply[bot.seat]
         future = future_of(bot.game.tables.target, view)
         self.card: float = future * card_worth(len(view.hand), 1)
-        """What a card in hand is worth."""
+        """The worth of a card in hand."""
         self.member: float = future * MEMBER
         """The worth of a member that is not placed."""
         self.empty: Board = (0,) * bot.players

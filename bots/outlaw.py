@@ -267,7 +267,7 @@ class Tables:
         self.above = {card: sum(bit for value, bit in self._bit.items() if value > card) for card in self._bit}
         """The higher values, for each."""
         self.sale = [[1 / town.rate if town.has(site) else 1.0 for site in SITES] for town in game.figures.towns]
-        """What each point of a tile sells for, by town and site (EP-20)."""
+        """The price of each point of a tile, by town and site (EP-20)."""
         self.carried_on = self._carried_on()
         """The worth of each point of a tile that is carried on from a town, by town and site."""
         self.gain = [
@@ -275,7 +275,7 @@ class Tables:
             for town in zip(self.carried_on, self.sale, strict=True)
         ]
         self.next_town = [[self._waits(town + 1, site) for site in SITES] for town in range(len(self.sale))]
-        """What a card is worth for the town after this one, by town and site."""
+        """The worth of a card for the town after this one, by town and site."""
         dice = range(game.figures.dice.count, -1, -1)
         self.sheriffs = [self._chance("star") ** left for left in dice]
         """The chance that the sheriffs come with the next roll, by stars."""

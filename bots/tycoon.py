@@ -39,7 +39,7 @@ class Plan(NamedTuple):
 
 
 class Ladder(dict[int, float]):
-    """What a board is worth to me by the number of my members, as rivals do not change it in my turn."""
+    """The worth of a board to me by the number of my members, as rivals do not change it in my turn."""
 
     __slots__ = ("income", "reach", "rivals", "seat")
 

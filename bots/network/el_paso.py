@@ -1,4 +1,4 @@
-"""What an action of El Paso is about, as small whole numbers for a network."""
+"""Descriptions of the actions of El Paso as small whole numbers for a network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def describe(game: ElPaso, view: ElPasoView, actions: Sequence[Action]) -> list[
 
 
 class _Table:
-    """What the actions of one decision have in common."""
+    """Values that all actions of one decision share."""
 
     def __init__(self, game: ElPaso, view: ElPasoView) -> None:
         self.game, self.view = game, view

@@ -1,4 +1,4 @@
-"""What an action of Gnadenlos! is about, as small whole numbers for a network."""
+"""Descriptions of the actions of Gnadenlos! as small whole numbers for a network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def describe(game: Gnadenlos, view: GnadenlosView, actions: Sequence[Action]) ->
 
 
 class _Table:
-    """What the actions of one decision have in common."""
+    """Values that all actions of one decision share."""
 
     def __init__(self, game: Gnadenlos, view: GnadenlosView) -> None:
         self.game, self.view, me = game, view, view.seat

@@ -57,7 +57,7 @@ Bits = NDArray[np.uint8]
 
 
 class Decision(NamedTuple):
-    """What was asked, as numbers, and which of the actions the expert takes."""
+    """A position and its legal actions as numbers, and the action that the expert takes."""
 
     view: list[float]
     kinds: list[str]
@@ -82,7 +82,7 @@ class Round(NamedTuple):
 
     @property
     def figures(self) -> str:
-        """What a line of the learning curve says."""
+        """A line of the learning curve."""
         return (
             f"loss {self.loss:.3f}, agrees {self.agreement:.1%}, ahead of experts {self.ahead_of_expert:.1%}, "
             f"of others {self.ahead_of_others:.1%}"

@@ -1,1 +1,1 @@
-"""What the search bots share: budgets, rewards, playouts, the tree. Not bots themselves."""
+"""Shared parts of the search bots: budgets, rewards, playouts, the tree. Not bots themselves."""

@@ -1,4 +1,4 @@
-"""What an imagined game is worth to each seat when it is over, or where it is cut off."""
+"""The worth of an imagined game to each seat when it is over or cut off."""
 
 # mypyc compiles this module. `mypyc_attr` keeps methods overridable for plain Python subclasses. Structs and
 # dataclasses are in other modules: mypyc silently loses what makes them frozen.

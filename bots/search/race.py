@@ -24,7 +24,7 @@ NEVER = float("inf")
 
 
 class Race:
-    """What each action has brought, world by world. Luck is named, so a world is the same luck for all of them."""
+    """The reward of each action, world by world. Luck is named, so a world is the same luck for all of them."""
 
     __slots__ = ("_doubt", "_look", "_margin", "_turn", "actions", "advice", "rewards", "running")
 

@@ -1,4 +1,4 @@
-"""What a finished (or cut off) game is worth to each seat: every seat wants its own reward as high as it can get."""
+"""The reward of each seat for a finished (or cut off) game: every seat wants its own reward as high as it can get."""
 
 # mypyc compiles this module: plain classes with typed attributes, because it silently loses what makes structs and
 # dataclasses frozen, and reads typed attributes like fields of a C struct.

@@ -24,7 +24,7 @@ TRUST = 0.5
 """How much of the first tries goes to what a guide advises; the other actions share the rest."""
 
 Advise = Callable[[View, Sequence[Action]], Action]
-"""What a guide would do with a view."""
+"""The choice of a guide for a view."""
 
 _harmonic = [0.0]
 
@@ -47,7 +47,7 @@ class Arm:
 
 
 class Node:
-    """What is remembered under one piece of knowledge."""
+    """The statistics that are stored for one view."""
 
     __slots__ = ("advice", "arms", "visits")
 

@@ -54,7 +54,7 @@ class Carry(Action):
     site: Site
     """The site that the tile comes from."""
     value: int
-    """What the tile is worth."""
+    """The value of the tile."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -45,7 +45,7 @@ class ElPaso(Game[ElPasoView]):
         super().__init__(settings, files)
         given = self.files.get(str(self.settings["components"]))
         self.figures = load(given if given is not None else read_data_file("engines.el_paso", "el_paso.toml"))
-        """What the components file says."""
+        """The content of the components file."""
         self.edition: Edition = getattr(self.figures.editions, str(self.settings["edition"]))
         """Where the printed rule sheets differ, for the edition that is played."""
         self.tiles: BySite = self.figures.tiles.by_site()

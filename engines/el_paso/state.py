@@ -54,12 +54,12 @@ class ElPasoState(State[ElPasoView]):
     bag: BySite
     box: BySite
     hands: list[BySite]
-    """What the hands are."""
+    """The cards in each hand."""
     shown: tuple[BySite, ...]
     """What is public of them: 0 for a hidden value."""
     laid: list[tuple[int, int] | None]
     piles: list[Values]
-    """What the piles are, top card first."""
+    """The piles, top card first."""
     faces: BySite
     """What is public of them: 0 for a hidden value."""
     discards: BySite

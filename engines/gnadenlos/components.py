@@ -83,7 +83,7 @@ class Ious(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Start(Struct, frozen=True, forbid_unknown_fields=True):
-    """What each player begins with (GN-6, GN-7)."""
+    """Everything that each player begins with (GN-6, GN-7)."""
 
     gold: Annotated[int, Meta(ge=0, le=MAX_GOLD)]
     """Gold of each player."""

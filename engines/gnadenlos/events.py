@@ -19,7 +19,7 @@ UNDERTAKER: Final = "undertaker"
 """Why a game ends at the undertaker's last step (GN-36b)."""
 
 Laid = tuple[Adventurer | None, ...]
-"""What each seat has laid."""
+"""The laid adventurer of each seat."""
 
 
 def shuffle_events(state: GnadenlosState) -> None:

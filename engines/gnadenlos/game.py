@@ -47,7 +47,7 @@ class Gnadenlos(Game[GnadenlosView]):
         super().__init__(settings, files)
         given = self.files.get(str(self.settings["components"]))
         self.figures = load(given if given is not None else read_data_file("engines.gnadenlos", "gnadenlos.toml"))
-        """What the components file says."""
+        """The content of the components file."""
         self.experienced = self.settings["variant"] == "experienced"
         """Whether the experienced variant is played."""
         figures = self.figures

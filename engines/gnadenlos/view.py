@@ -95,7 +95,7 @@ class GnadenlosView(View, frozen=True):
     my_laid: Adventurer | None
     """The adventurer this seat has laid face down."""
     theft: Theft | None
-    """What has come of a high noon while its thieves are asked."""
+    """The state of a high noon while its thieves are asked."""
     crew: Cards
     """This seat's own adventurers."""
     crews: PerSeat[KnownCards]

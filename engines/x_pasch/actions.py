@@ -16,7 +16,7 @@ class Reroll(Action):
     kind: ClassVar[str] = "reroll"
 
     face: int
-    """What the die shows now."""
+    """The face that the die shows now."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -99,7 +99,7 @@ class Company(Struct, frozen=True):
     card: int
     """What its card is called in hands and in the pile."""
     number: int | None
-    """What the dice must add up to, if it has a number."""
+    """The required sum of the dice, if it has a number."""
     pair: str | None
     """The pasch that serves it, if any: "1" to "6", or "x" for any."""
     income: int

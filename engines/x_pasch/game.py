@@ -50,9 +50,9 @@ class XPasch(Game[XPaschView]):
         super().__init__(settings, files)
         given = self.files.get(str(self.settings["components"]))
         self.figures = load(given if given is not None else read_data_file("engines.x_pasch", "x_pasch.toml"))
-        """What the components file says."""
+        """The content of the components file."""
         self.tables = Tables(self, self.figures, int(self.settings["target"]) or self.figures.game.target)
-        """What is worked out from them once."""
+        """Tables that are computed from them once."""
         self.companies = self.tables.companies
         """The 55 companies by number; a card in a hand goes by the number of the first one printed alike, so
         `companies[card]` is the company of a card, too."""

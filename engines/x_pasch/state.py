@@ -45,7 +45,7 @@ class XPaschState(State[XPaschView]):
     second_chance: int
     euros: tuple[int, ...]
     income: tuple[int, ...]
-    """What each seat would collect: follows every change of a board."""
+    """The income of each seat now: follows every change of a board."""
     supply: tuple[int, ...]
     hands: tuple[tuple[int, ...], ...]
     hand_sizes: tuple[int, ...]

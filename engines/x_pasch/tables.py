@@ -18,7 +18,7 @@ Ways = dict[Dice, Actions]
 
 
 class Roll:
-    """What a set of unused dice can do."""
+    """The uses of a set of unused dice."""
 
     __slots__ = ("again", "few", "found", "place", "rest", "triple")
 
@@ -31,7 +31,7 @@ class Roll:
     few: tuple[Actions, ...]
     """The same when the supply is so small that a triple's bonus adds nothing to its three dice (XP-18)."""
     rest: dict[Dice, Dice]
-    """What is left when some of the dice are used."""
+    """The dice that are left when some are used."""
     triple: bool
 
     def __init__(self, dice: Dice, again: Actions, found: list[Ways], place: list[Ways]) -> None:

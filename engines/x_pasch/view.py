@@ -53,7 +53,7 @@ class XPaschView(View, frozen=True):
     euros: PerSeat[Euros]
     """Money of each seat."""
     income: PerSeat[Income]
-    """What each seat would collect as the boards stand."""
+    """The income of each seat with the boards as they are."""
     supply: PerSeat[Members]
     """Members that each seat still has off the table."""
     hand_sizes: PerSeat[HandSize]

@@ -72,7 +72,7 @@ class Encoding:
     ) -> None:
         self.game, self.players, self.name, self.scaled = game, players, name, scaled
         self.numbers: tuple[Number, ...]
-        """What each number says, with its bounds."""
+        """The meaning of each number, with its bounds."""
         self.slices: dict[str, slice] = {}
         """Where the numbers of each part are."""
         numbers: list[Number] = []

@@ -1,4 +1,4 @@
-"""What the fields of a view may hold, read from their types, and how each value becomes numbers."""
+"""The allowed values of the fields of a view, read from their types, and how each value becomes numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.core.game import Game
 
 
 class Kind(ABC):
-    """What a value may be. Its numbers have the same count and order for each value."""
+    """The allowed values of a field. Its numbers have the same count and order for each value."""
 
     relative = False
     """Whether the numbers depend on the seat that the view belongs to."""

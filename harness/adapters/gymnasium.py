@@ -67,7 +67,7 @@ class ArenaEnv(gymnasium.Env):  # type: ignore[misc]  # types of extras are not 
         _, (_, *self._opponents) = seat_entrants(installed_here(isolate), game, bots, options, None, 0.0, isolate)
         self.seat, self.illegal_reward, self.render_mode = seat, illegal_reward, render_mode
         self.encoding = encoding_of(self.game, self.players, encoding, scaled)
-        """What the numbers of an observation say."""
+        """The meanings of the numbers of an observation."""
         self._reward, self._masks = reward_function(reward), Masks(len(self.game.actions))
         low, high = np.array(self.encoding.low, np.float32), np.array(self.encoding.high, np.float32)
         self.observation_space = spaces.Box(low, high, dtype=np.float32)

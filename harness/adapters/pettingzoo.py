@@ -90,7 +90,7 @@ class ArenaEnv(AECEnv, EzPickle):  # type: ignore[misc]  # types of extras are n
         super().__init__()
         self.game, self.players = configured(game, players, options)
         self.encoding = encoding_of(self.game, self.players, encoding, scaled)
-        """What the numbers of an observation say."""
+        """The meanings of the numbers of an observation."""
         self.metadata = {**METADATA, "name": f"{self.game.name.replace('-', '_')}_v0"}
         self.render_mode = render_mode
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]

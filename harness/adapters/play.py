@@ -1,4 +1,4 @@
-"""What the adapters share: finding a game, rewards, masks of legal actions, and the record of a match."""
+"""Shared parts of the adapters: finding a game, rewards, masks of legal actions, and the record of a match."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REWARDS: Final[dict[str, Callable[[Sequence[int]], Sequence[float]]]] = {
     "score": lambda scores: [float(score) for score in scores],
     "rank": lambda scores: [-float(rank) for rank in ranks_of(scores)],
 }
-"""What each seat gets at the end of a match: the share of the other seats that it finished ahead of (a tie counts
+"""The reward of each seat at the end of a match: the share of the other seats that it finished ahead of (a tie counts
 half), its score, or its rank as a negative number. Until then all get 0."""
 
 TRUNCATED: Final = "truncated"

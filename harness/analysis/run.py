@@ -63,9 +63,9 @@ class Shares(Struct, frozen=True):
     bots: Estimate
     """Who sits at the table."""
     deals: Estimate
-    """What a deal gives to a seat, whichever bot sits there."""
+    """The effect of a deal on a seat, whichever bot sits there."""
     seats: Estimate
-    """What a seat gives in all deals."""
+    """The effect of a seat in all deals."""
     rest: Estimate
     """Everything else: luck that only some bots meet because they decide differently, random numbers of bots, and bots
     that suit a deal or a seat."""

@@ -34,7 +34,7 @@ class AskedDecision:
     """A recorded decision, and another bot's answer to it."""
 
     position: Position
-    """The recorded decision: what the seat knew, could do, and did."""
+    """The recorded decision: view, legal actions and choice of the seat."""
     news: tuple[Event, ...]
     """Events that the seat could see since its last decision."""
     now: Action | None

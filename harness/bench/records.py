@@ -231,7 +231,7 @@ STARTS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     "arena tournament --deals 1": ((ARENA, "tournament", "--deals", "1", "--seed", "1"), {}),
     "the same, --workers 0": ((ARENA, "tournament", "--deals", "1", "--seed", "1", "--workers", "0"), {}),
 }
-"""What is measured: code and arguments for Python, and environment variables."""
+"""A measured process: code and arguments for Python, and environment variables."""
 
 
 def measure_start(rounds: int = ROUNDS) -> dict[str, dict[str, float]]:

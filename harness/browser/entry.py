@@ -1,4 +1,4 @@
-"""What the page calls in its worker: every call is a function with JSON-ready arguments and a JSON-ready result.
+"""The calls of the page to its worker: every call is a function with JSON-ready arguments and a JSON-ready result.
 
 Everything that this module imports is loaded before a person can play, so it imports engines, bots, core, match,
 plugins and `play/person.py` only; a test checks that.
@@ -36,7 +36,7 @@ Report = Callable[[int], None]
 
 
 class Page:
-    """What the worker remembers between calls: plugins and the match."""
+    """The state of the worker between calls: plugins and the match."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry

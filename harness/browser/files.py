@@ -31,7 +31,7 @@ MSGSPEC = ("--python-version", "3.14", "--implementation", "cp", "--abi", "cp314
 COMPRESSED = "pyodide.asm.wasm"
 """Stored compressed, because many hosts do not compress it: 9.6 MB are 3.4 MB then."""
 LOCK = "pyodide-lock.json"
-"""What Pyodide knows of packages on its own servers, of which the page gets none."""
+"""Pyodide's list of packages on its own servers; the page gets none of these."""
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", COMPRESSED, "python_stdlib.zip", LOCK)
 """The files of Pyodide that the page loads."""
 HARNESS = ("core", "match", "new_package", "plugins")

@@ -1,4 +1,4 @@
-"""The `arena games`, `arena bots` and `arena formats` commands: what is installed, with its options."""
+"""The `arena games`, `arena bots` and `arena formats` commands: installed plugins with their options."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ if __name__ == "__main__":
     serve_local_cluster(int(sys.argv[1]))
 
 
-# Diagnostics for `arena doctor --cluster`: what each node is and can enforce.
+# Diagnostics for `arena doctor --cluster`: versions of each node, and guarantees that it can enforce.
 
 
 PROBE_TIMEOUT_S = 60.0
@@ -230,7 +230,7 @@ PROBE = "import json; from harness.cluster.connect import describe; print(json.d
 
 
 class NodeDiagnostics(Struct, frozen=True, kw_only=True):
-    """What a node reports about itself."""
+    """A node's report about itself."""
 
     node: str
     threads: int

@@ -1,4 +1,4 @@
-"""What is sent between driver and nodes: messages, facts about a node's code, bots, packages as wheels."""
+"""Data between driver and nodes: messages, facts about a node's code, bots, packages as wheels."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PROTOCOL = 1
 
 
 class NodeSetup(Struct, frozen=True, kw_only=True):
-    """What a node needs to play matches of a run."""
+    """Everything that a node needs to play matches of a run."""
 
     protocol: int = PROTOCOL
     python: str
@@ -48,7 +48,7 @@ class NodeSetup(Struct, frozen=True, kw_only=True):
 
 
 class NodeFacts(Struct, frozen=True, kw_only=True):
-    """What a node reports about itself before it plays."""
+    """A node's report about itself before it plays."""
 
     same: dict[str, str]
     """What must be equal on all machines: versions and digests, by subject."""
@@ -58,7 +58,7 @@ class NodeFacts(Struct, frozen=True, kw_only=True):
     form: str = ""
     """Whether Arena is compiled there: the records are the same either way."""
     lacking: tuple[str, ...] = ()
-    """What it does not enforce against confined bots, as sentences."""
+    """Guarantees that it does not enforce against confined bots, as sentences."""
     problem: str = ""
     """Why it cannot play."""
 

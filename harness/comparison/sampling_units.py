@@ -186,7 +186,7 @@ PILOT_PAIRS = 24
 
 
 class PilotResult(Struct, frozen=True):
-    """What the pilot's pairs have shown."""
+    """The results of the pilot's pairs."""
 
     split: int
     """Pairs in which each bot finished ahead once."""

@@ -78,9 +78,9 @@ class BotReport:
     faults: FaultGroups = field(default_factory=FaultGroups)
     """Its faults by cause; each cause is also a problem."""
     problems: list[str] = field(default_factory=list)
-    """What is wrong: a sentence each, and then lines with details: a traceback, likely causes."""
+    """Each problem as a sentence, then lines with details: a traceback, likely causes."""
     warnings: list[str] = field(default_factory=list)
-    """What its author should know, although it is not a fault."""
+    """Remarks for its author about things that are not faults."""
 
     @property
     def stopped(self) -> bool:

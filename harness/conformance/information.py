@@ -1,4 +1,4 @@
-"""Laws about hidden information: what a seat may know, and which states it must be able to imagine."""
+"""Laws about hidden information: the knowledge of a seat, and the states that it must be able to imagine."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class View(Struct, frozen=True):
 
 
 class Number(NamedTuple):
-    """A number of an encoding: what it says, and its bounds."""
+    """A number of an encoding: its meaning, and its bounds."""
 
     label: str
     """What it says."""

@@ -33,7 +33,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class DecisionNotes(Struct, frozen=True):
-    """What a bot noted at one decision of a match."""
+    """A bot's notes at one decision of a match."""
 
     decision: int
     """Number of the decision in the match, from 0."""

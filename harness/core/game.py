@@ -26,7 +26,7 @@ NOBODY: Final = -1
 """The value of `seat` when the game is over."""
 
 SEAT_NAMES: Final[tuple[str, ...]] = tuple([f"seat {seat}" for seat in range(64)])
-"""What the players are called in texts if no names are given."""
+"""Names of the players in texts if no others are given."""
 
 A = TypeVar("A", bound=Action)
 V = TypeVar("V", bound=View)

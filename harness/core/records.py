@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from harness.core.errors import StoreError
 
 Value = str | int | bool | float
-"""What an option of a game, a bot or a format may hold."""
+"""Types of the values of options of games, bots and formats."""
 
 OptionKind = Literal["text", "int", "float", "bool", "file", "bot"]
 Isolation = Literal["auto", "off", "on", "strict"]

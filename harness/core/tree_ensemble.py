@@ -24,7 +24,7 @@ class TreeEnsemble:
         self._thresholds: list[float] = list(thresholds)
         """The comparison is true above this value."""
         self._leaves: list[float] = list(leaves)
-        """Sixteen for each tree: what each combination of results adds; the first comparison is the lowest bit."""
+        """Sixteen for each tree: the value of each combination of results; the first comparison is the lowest bit."""
 
     def total(self, row: list[float]) -> float:
         """Return the sum of all trees for a row of features."""

@@ -33,7 +33,7 @@ class Tree(msgspec.Struct, frozen=True, array_like=True):
 
 
 class TrainingInfo(msgspec.Struct, frozen=True):
-    """What a value function was learned from, so that it can be learned again."""
+    """The training data of a value function, so that it can be learned again."""
 
     bots: tuple[str, ...]
     players: tuple[int, ...]
@@ -75,7 +75,7 @@ class ValueFunction(msgspec.Struct, frozen=True):
 
 
 class Valuer:
-    """Evaluates a value function: what each seat can expect in a state."""
+    """Evaluates a value function: the expected result of each seat in a state."""
 
     def __init__(self, function: ValueFunction) -> None:
         self.function = function

@@ -37,7 +37,7 @@ EXPORT = "export"
 
 
 class Exported(NamedTuple):
-    """What was exported."""
+    """Result of an export."""
 
     folder: Path
     files: Mapping[str, int]

@@ -24,7 +24,7 @@ class ExportColumn(NamedTuple):
     name: str
     type: ColumnType
     text: str
-    """What it is, for the documentation."""
+    """Its meaning, for the documentation."""
 
 
 MATCH = ExportColumn("match", "text", "The id of the match.")

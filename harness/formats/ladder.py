@@ -196,7 +196,7 @@ class LadderTracker:
 
 
 class Knowledge:
-    """What a ladder knows about its bots: beliefs choose the tables, claims decide when it ends.
+    """Beliefs and claims of a ladder about its bots: beliefs choose the tables, claims decide when it ends.
 
     Claims hold whenever the ladder stops. Beliefs are estimates; they also give the order of the bots.
     """

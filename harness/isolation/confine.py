@@ -25,7 +25,7 @@ from harness.isolation.limits import SandboxLimits
 
 # Root file system
 #
-# What a bot needs to run, read-only, an empty scratch folder, and nothing else.
+# A file system with only the files that a bot needs, read-only, and an empty scratch folder.
 
 
 SCRATCH = "/scratch"

@@ -152,7 +152,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What a process runs: a command, or a function of Arena in a fresh Python."""
+    """The program of a process: a command, or a function of Arena in a fresh Python."""
 
     argv: tuple[str, ...] = ()
     """The command and its arguments."""

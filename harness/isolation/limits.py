@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 
 class SandboxLimits(NamedTuple):
-    """What a bot's process may use. All values can be written as JSON, for the supervisor."""
+    """Limits of a bot's process. All values can be written as JSON, for the supervisor."""
 
     folder: str
     """An empty folder for this process alone."""

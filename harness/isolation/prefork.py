@@ -52,7 +52,7 @@ class TemplateProcess:
         watched = ["status", "limits", f"task/{pid}/children", *(f"fdinfo/{number}" for number in pipe_flags)]
         self._descriptors = [os.open(f"/proc/{pid}/{name}", os.O_RDONLY) for name in watched]
         self._baseline: tuple[object, ...] = ()
-        """What a copy could change about it, as it was before the first match."""
+        """Everything about it that a copy could change, as it was before the first match."""
         self._cpu_at_fork = 0.0
         self._last_copy_pid = 0
         """Process id of the last copy inside its PID namespace."""

@@ -103,7 +103,7 @@ Request = Hello | NewGame | Choose | GameOver | Bye
 
 
 class Introduction(Struct, tag_field="type", tag="hello", frozen=True):
-    """A program's answer to hello: what it is, which games it plays (none: any), and what it wants to be sent."""
+    """A program's answer to hello: its name, its games (none: any), and the fields that it wants to receive."""
 
     protocol: int
     name: str = ""

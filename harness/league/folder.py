@@ -48,7 +48,7 @@ LIMITS_WITHOUT_ERA = ("isolate", "keep_processes", "ponder", "max_faults")
 
 @dataclass(frozen=True, slots=True)
 class SeasonConfig:
-    """What is played in an era, and with which limits."""
+    """The games, rules and limits of an era."""
 
     plans: tuple[GamePlan, ...]
     """Games with rules, options and seats, without entrants: these are in the journal."""

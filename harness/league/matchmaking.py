@@ -227,7 +227,7 @@ class _RoundSeating:
         ]
         gains = _neighbour_gains(self.means, self.variances)
         self.needs = [gain if plays else -1.0 for gain, plays in zip(gains, self.plays, strict=True)]
-        """What a bot would gain from hosting a table; negative: it hosts none."""
+        """The gain of a bot from hosting a table; negative: it hosts none."""
 
     def seat_tables(self, count: int) -> list[tuple[str, ...]]:
         """Return `count` tables, informative and random ones by turns."""

@@ -17,7 +17,7 @@ from harness.core.value_function import ValueFunction, Valuer
 from harness.match.replay import Replay
 from harness.ratings.counts import pair_outcomes
 
-# The control variate: what each seat got from the luck of a match.
+# The control variate: the effect of a match's luck on each seat.
 #
 # At each chance event the match is taken back to the moment before, and the same action is applied with other luck,
 # several times. The value function's estimate of the actual outcome, minus the mean of its estimates of the
@@ -81,7 +81,7 @@ class ChanceEvent(NamedTuple):
     actual: State[Any]
     """The state after it."""
     alternatives: Sequence[State[Any]]
-    """What it could have been with other luck."""
+    """The alternatives with other luck."""
 
 
 def chance_events(
@@ -142,7 +142,7 @@ def luck_by_phase(
     return total
 
 
-# What each seat of a match was expected to do before it started, from the results of its bots in other deals.
+# The expected result of each seat before a match, from the results of its bots in other deals.
 #
 # A value function that takes all bots for equal would count it as luck that the better bot wins. The expectation comes
 # from earlier deals only, never from the deal in question, so it is fixed before the luck that it helps to measure is
@@ -236,7 +236,7 @@ CHUNK_MATCHES = 8
 
 
 Luck = Mapping[str, Sequence[float]]
-"""Phase -> what luck gave to each seat after such choices."""
+"""Phase -> the effect of luck on each seat after such choices."""
 
 
 class ControlCoefficients:

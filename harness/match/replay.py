@@ -211,7 +211,7 @@ class Position:
     """Its number in the match, from 0."""
     seat: int
     view: View
-    """What the seat knew."""
+    """The view of the seat."""
     legal: tuple[Action, ...]
     chosen: Action
     stand_in: bool = False

@@ -86,7 +86,7 @@ class Progress(RunMonitor):
         self._leaders_due = 0.0
         self._executor_status: Callable[[], str] = str
         self._works: list[_Work] = []
-        """What is worked on, the outermost first."""
+        """The current tasks, the outermost first."""
 
     def __enter__(self) -> Self:
         return self

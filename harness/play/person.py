@@ -1,4 +1,4 @@
-"""What a person at a table gets: the rules behind a choice, opponents, hints."""
+"""Help for a person at a table: the rules behind a choice, opponents, hints."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class PlaySession:
         self.choices_played = 0
         """Number of saved choices that have been played."""
         self.past: Sequence[Event] = ()
-        """What the person could see up to the last choice."""
+        """The events that the person could see up to the last choice."""
 
     def play(self) -> GameRecord:
         """Play the match to its end and record it; raises PlayerQuit or KeyboardInterrupt if the person leaves."""

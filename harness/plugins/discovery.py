@@ -1,4 +1,4 @@
-"""Imports installed plugins and checks what they offer. What is broken becomes a problem, never an exception."""
+"""Imports installed plugins and checks their offers. A broken offer becomes a problem, never an exception."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ HOME = Path(__file__).resolve().parents[2]
 
 
 class PluginContents(NamedTuple):
-    """What a plugin offers that can be used, and what is wrong with the rest."""
+    """The valid offers of a plugin, and what is wrong with the others."""
 
     games: list[type[Game[Any]]]
     bots: list[DescribedBot]

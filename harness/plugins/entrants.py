@@ -1,4 +1,4 @@
-"""Bots: what is typed for one (BotRef), what plays (Entrant), what is recorded about it (BotInfo)."""
+"""Bots: a reference to one (BotRef), the bot that plays (Entrant), the data in its records (BotInfo)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_TEAM_CHARS = 100
 
 
 class BotDescription(Struct, frozen=True):
-    """What a bot declares, without its class: the bot plays in another process, or its file is loaded there."""
+    """A bot's declarations, without its class: the bot plays in another process, or its file is loaded there."""
 
     name: str
     version: str
@@ -298,7 +298,7 @@ def unknown_games(bots: Iterable[tuple[str, DescribedBot]], games: Collection[st
     return found
 
 
-# References to bots: what was typed for a bot, parsed once.
+# References to bots, as users type them, parsed once.
 
 
 # Tried in this order. A command may contain anything, so it comes first: NAME:key=value=cmd:COMMAND. A file ends at its

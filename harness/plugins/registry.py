@@ -67,7 +67,7 @@ class Registration:
 
 @dataclass(slots=True)
 class Registry:
-    """What is installed. `problems` has a sentence for each plugin that cannot be used."""
+    """The installed games, bots and formats. `problems` has a sentence for each plugin that cannot be used."""
 
     games: dict[str, Registration] = field(default_factory=dict)
     bots: dict[str, Registration] = field(default_factory=dict)

@@ -123,7 +123,7 @@ NO_OPTIONS = SiteOptions()
 
 
 class Beside(NamedTuple):
-    """What a feature adds to a site: files by name, and the values of its templates by name."""
+    """Additions of a feature to a site: files by name, and the values of its templates by name."""
 
     files: Mapping[str, bytes] = {}
     pages: Mapping[str, Mapping[str, object]] = {}

@@ -1,4 +1,4 @@
-"""What a site knows of its runs: the content of data.json, profiles of bots, changes since the last publication."""
+"""The data of a site about its runs: the content of data.json, profiles of bots, changes since the last publication."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPPONENTS_SHOWN = 3
 
 
 class AboutBot(Struct, frozen=True):
-    """What a run says about a bot."""
+    """The data of a run about a bot."""
 
     source: str
     version: str

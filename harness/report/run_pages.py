@@ -118,7 +118,7 @@ def json_of(value: object) -> bytes:
     return escape_json(msgspec.json.format(msgspec.json.encode(value), indent=2)) + b"\n"
 
 
-# What the run says about itself.
+# The page's section about the run itself.
 
 
 def _folder(run: RunFolder, site: Folder) -> str:

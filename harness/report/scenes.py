@@ -167,7 +167,7 @@ def _step(replay: Replay, noted: Mapping[int, Sequence[str]], texts: dict[int, s
     return {**step, "notes": noted[replay.decision]} if replay.decision in noted and not forced else step
 
 
-# Frames: what the seats know at each step, as differences from the step before.
+# Frames: the views of the seats at each step, as differences from the step before.
 
 
 class _Frames:

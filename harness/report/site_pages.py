@@ -18,7 +18,7 @@ TITLE = "Bots at board games"
 
 
 class SiteSettings(Struct, frozen=True):
-    """What the organiser chose for a site; kept in site.json for the next time."""
+    """The organiser's settings for a site; kept in site.json for the next time."""
 
     id: str = ""
     url: str = ""

@@ -44,7 +44,7 @@ Seat = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What is known about a run before it is played."""
+    """Facts about a run before it is played."""
 
     total: int | None = None
     """Matches of all games together; None if unknown."""
@@ -80,7 +80,7 @@ class Workload:
 
 
 class PacePoint(NamedTuple):
-    """What was done at some time since the start."""
+    """The amount of work that was done at some time since the start."""
 
     when: float
     work: float
@@ -351,7 +351,7 @@ class FaultGroups:
 
 
 class RunMonitor:
-    """What is known about a run that is being played. It is given every record, and answers at any time.
+    """The current state of a run that is being played. It is given every record, and answers at any time.
 
     `Progress` draws it on a terminal, `LiveProgress` sends it to a page, `RunEvents` reports it to listeners.
     """

@@ -62,7 +62,7 @@ class Signature(msgspec.Struct, frozen=True):
     signature: str
     """The signature of the bytes that `signed_text` returns, in base64."""
     parts: dict[str, str]
-    """What is signed: the digest of all records, and that of each file by its path."""
+    """The signed data: the digest of all records, and the digest of each file by its path."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,7 +262,7 @@ _HARMLESS = {
     "](": "]\N{ZERO WIDTH SPACE}(",
     "||": "|\N{ZERO WIDTH SPACE}|",
 }
-"""What a chat would take for a mention, markup or a link, with what it shows instead."""
+"""Characters that a chat would take for a mention, markup or a link, and their substitutes."""
 _AT_START = ("#", "-#")
 """What makes a heading of a line, or a line of small print."""
 

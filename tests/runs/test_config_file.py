@@ -160,7 +160,7 @@ def test_a_mistake_is_reported_with_its_line(text, said):
 def test_unreadable_files_are_reported():
     with pytest.raises(UsageError, match=r"There is no config file away\.toml"):
         RunRequest.from_file("away.toml")
-    with pytest.raises(UsageError, match="There is no file outlaw") as told:
+    with pytest.raises(UsageError, match="There is no config file outlaw") as told:
         RunRequest.from_file("outlaw")
     assert told.value.fix == "event-file"
     Path("bad.toml").write_bytes(b"name = '\xff'")

@@ -30,7 +30,7 @@ class RandomChooser(Bot):
 
 
 class Chooser:
-    """What the referee asks of an entrant: a name, and a bot for each seat."""
+    """An entrant as the referee needs it: a name, and a bot for each seat."""
 
     name = RandomChooser.name
 

@@ -43,7 +43,7 @@ def prepare(workload: str) -> Callable[[int], int]:
 
 
 def _asked(what: str, game: Any) -> Callable[[Any, int], object] | None:
-    """What is asked for at each decision: nothing, a tensor as a list, or one that is written into a numpy array."""
+    """The observation at each decision: none, a tensor as a list, or one that is written into a numpy array."""
     if what == "information state":
         return lambda state, seat: state.information_state_tensor(seat)
     if what == "observation":
