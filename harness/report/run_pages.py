@@ -83,7 +83,7 @@ def add_run(parts: PageParts, site: SitePages, registry: Registry, replays: int)
     fresh = {match: reasons[match] for match in wanted}
     scripts = {name: viewer_script(name, game.viewer_script()) for name, game in parts.games.items()}
     pages = [
-        _replay_page(site, about, scripts[record.game], one, data)
+        _replay_page(site, about, scripts[record.game], one, data, game_sentence(type(parts.games[record.game])))
         for one, record, data in new_replays(parts, listed.wanted, fresh, about.updated)
     ]
     stored = [_renewed(one, reasons) for one in [*stored, *pages]]
@@ -187,6 +187,11 @@ def _published(
     )
 
 
+def game_sentence(game: type[Game[Any]]) -> str:
+    """Return what a game is about, as its class says."""
+    return " ".join((game.__doc__ or "").partition("\n\n")[0].split())
+
+
 def game_title(game: Game[Any] | None, name: str) -> str:
     """Return the title of a game; its name if it is not installed."""
     return game.title if game else name
@@ -219,7 +224,9 @@ def _renewed(one: Stored, reasons: Mapping[str, Sequence[str]]) -> Stored:
     return msgspec.structs.replace(one, reasons=[*reasons.get(one.id, ()), *own])
 
 
-def _replay_page(site: SitePages, about: Published, script: tuple[str, str], one: Stored, data: str) -> Stored:
+def _replay_page(
+    site: SitePages, about: Published, script: tuple[str, str], one: Stored, data: str, sentence: str
+) -> Stored:
     path = f"{RUNS}/{about.folder}/{MATCHES}/{one.file}"
     title = about.title(one.game)
     lines = [Line(bot) for bot in one.seats]
@@ -227,8 +234,8 @@ def _replay_page(site: SitePages, about: Published, script: tuple[str, str], one
     write_whole(site.site, f"{path}.png", picture(f"{title}: watch the match", words, lines, CARD_WIDTH))
     site.page(
         f"{path}.html", "match.html", [script], f"{path}.png",
-        run=about, match=one, data=data, title=title,
-        names=[short(bot, 24) for bot in one.seats],
+        run=about, match=one, data=data, title=title, sentence=sentence,
+        game_page=f"{GAMES}/{file_name(one.game)}.html", names=[short(bot, 24) for bot in one.seats],
     )  # fmt: skip
     return one
 

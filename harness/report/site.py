@@ -42,7 +42,7 @@ from harness.report.published import (
     version_number,
     versions_in,
 )
-from harness.report.run_pages import BOTS, GAMES, TILES, add_run, best_matches, json_of, make
+from harness.report.run_pages import BOTS, GAMES, TILES, add_run, best_matches, game_sentence, json_of, make
 from harness.report.site_pages import SitePages, SiteSettings, page_script, tile_script
 from harness.runs.reader import UNREADABLE, followed
 
@@ -365,9 +365,8 @@ def _description(registry: Registry, game: str) -> Mapping[str, object]:
         rules = registry.game(game)
     except ArenaError:
         return {}
-    text = " ".join((rules.__doc__ or "").partition("\n\n")[0].split())
     return {
-        "text": text, "players": (rules.min_players, rules.max_players), "version": rules.version,
+        "text": game_sentence(rules), "players": (rules.min_players, rules.max_players), "version": rules.version,
         "options": [(option.name, option.help, option.default) for option in rules.options
                     if option.name != "components"],
     }  # fmt: skip

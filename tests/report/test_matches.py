@@ -124,6 +124,8 @@ def test_a_replay_has_a_title_and_a_picture_for_link_previews(played, tmp_path):
     assert "El Paso" in said["og:title"] and "Who wins?" in said["og:description"]
     assert not any(text in said["og:description"] for text in one["texts"])
     assert (site / f"runs/run/matches/{one['file']}.png").read_bytes().startswith(b"\x89PNG")
+    text = (site / f"runs/run/matches/{one['file']}.html").read_text()
+    assert '<h1><a href="../../../games/el-paso.html">El Paso</a></h1>\n<p>Plunder seven towns' in text
 
 
 def test_places_that_changed_are_shown_with_the_matches_that_did_it(tmp_path):
