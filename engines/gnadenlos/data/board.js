@@ -89,15 +89,16 @@ const market = (scene, top, left, step) => {
 };
 const marketWords = (scene) => `market: ${scene.view.market.length} of ${scene.names.length * scene.figures.payday.columns}`;
 
-const hiring = (scene, top, x, size) => {
+// The bids are below what one bids for, or `beside` it.
+const hiring = (scene, top, x, size, beside = 0) => {
   const { view } = scene, step = size + 4, high = size * 0.83 + 6, pairRows = Math.max(1, Math.ceil(view.pairs.length / 3));
   const pairs = view.pairs.map((pair, k) => piece(`pair:${k}`, `take-pair:${k}`, pair.map((card, n) => adventurer(x + (k % 3) * (2 * step + 4) + n * (size + 2), top + 18 + Math.floor(k / 3) * high, card, { size }))));
-  const bids = view.bids.flatMap((ious, seat) => (ious && ious.length ? [[seat, ious]] : [])), under = top + 28 + pairRows * high;
+  const bids = view.bids.flatMap((ious, seat) => (ious && ious.length ? [[seat, ious]] : [])), [left, under] = beside ? [beside, top + 12] : [x, top + 28 + pairRows * high];
   return svg("g", {}, text(x, top + 12, view.pairs.length ? "pairs to be had" : "for hire", { class: "bold" }), pairs,
     view.offers.map((card, k) => adventurer(x + k * step, top + 18, card, { size, action: `hire:${JSON.stringify(card)}` })),
     !view.offers.length && !view.pairs.length && text(x, top + 34, "none now", { class: "soft" }),
-    bids.length > 0 && text(x, under, "bids", { class: "bold" }),
-    bids.map(([seat, ious], k) => at(x + (k % 2) * 118, under + 6 + Math.floor(k / 2) * 26, hat(12, 10, seat, 0.9), ious.map((iou, n) => slip(scene, 28 + n * 24, 1, iou, 22, 18)))));
+    bids.length > 0 && text(left, under, "bids", { class: "bold" }),
+    bids.map(([seat, ious], k) => at(left + (k % 2) * (beside ? 112 : 118), under + 6 + Math.floor(k / 2) * 26, hat(12, 10, seat, 0.9), ious.map((iou, n) => slip(scene, 28 + n * 24, 1, iou, 22, 18)))));
 };
 
 // What a thief of a high noon has answered.
@@ -153,7 +154,7 @@ const line = (scene, seat, y, wide) => {
   const { view } = scene, cards = cardsOf(scene, seat), half = (wide - 30) / 2;
   const tight = Math.min(38, half / Math.max(1, cards.crew.length)), close = Math.min(22, half / Math.max(1, cards.hand.length));
   return zone(`seat:${seat}`, { "data-seat": seat }, rect(6, y, wide - 12, LINE - 4, { rx: 8, class: seat === view.turn ? "turn" : "row" }), hat(22, y + 13, seat), text(40, y + 16, short(scene.names[seat], 12), { class: "bold" }), hint(scene.names[seat]),
-    seat === view.start && revolver(140, y + 12), gold(view, seat, 162, y + 16), piece(`fame:${seat}`, "", text(220, y + 16, cards.says || fame(view, seat), { class: "soft" })), vultures(scene, seat, wide - 68, y + 12, 22),
+    seat === view.start && revolver(140, y + 12), gold(view, seat, 162, y + 16), piece(`fame:${seat}`, "", text(225, y + 16, cards.says || fame(view, seat), { class: "soft" })), vultures(scene, seat, wide - 68, y + 12, 22),
     cards.crew.map((card, k) => (card ? piece(`adventurer:${card}`, "", rect(12 + k * tight, y + 24, 35, 17, { rx: 3, class: "paper" }), text(12 + k * tight + 17.5, y + 37, card.join(" "), { class: "middle" })) : piece("adventurer:", "", back(12 + k * tight, y + 24, 20, 17)))),
     cards.hand.map((iou, k) => slip(scene, wide - 14 - (cards.hand.length - k) * close, y + 24, iou, Math.max(17, Math.min(20, close + 2)), 17)));
 };
@@ -161,14 +162,15 @@ const line = (scene, seat, y, wide) => {
 const narrowTable = (scene, wide) => {
   const { view, figures } = scene, perRow = 12, rows = Math.ceil(figures.road.fields / perRow), top = 6 + rows * 50 + 4, columns = figures.payday.columns;
   const [stalls, marketHigh] = market(scene, top + 72, 12, (wide - 20) / columns), hireTop = top + 72 + marketHigh, bids = view.bids.filter((ious) => ious && ious.length).length;
-  const own = hireTop + 62 + 38 * Math.max(0, Math.ceil(view.pairs.length / 3) - 1) + (bids ? 16 + Math.ceil(bids / 2) * 26 : 0);
+  const beside = wide >= 380 && !view.pairs.length ? 162 : 0;
+  const own = hireTop + (beside ? 72 : 62 + 38 * Math.max(0, Math.ceil(view.pairs.length / 3) - 1) + (bids ? 16 + Math.ceil(bids / 2) * 26 : 0));
   const focus = scene.focus ?? scene.seat ?? Math.max(0, view.turn), rest = scene.names.map((_, seat) => seat).filter((seat) => seat !== focus), [gangs, high] = large(scene, focus, own, wide);
   return picture(wide, own + high + 5 + rest.length * LINE + 2, scene.label, road(scene, wide, perRow, 50),
     at(10, top, current(scene)), at(80, top, text(0, 10, "turned so far", { class: "soft" }), at(0, 15, scene.view.events_seen.map((card, k) => eventCard(k * 26, card, 0.4)))),
     piece("turn", "", text(wide - 10, top + 11, turn(view), { class: "end bold" })), text(wide - 10, top + 26, view.cause ? `ending: ${view.cause}` : "", { class: "end bold" }),
     at(wide - 10 - figures.undertaker.steps * 16, top + 18, svg("g", { transform: "scale(.7)" }, coffins(scene, 22)), hint("undertaker")),
     text(10, top + 66, marketWords(scene), { class: "bold" }), text(128, top + 66, "payday when full", { class: "soft" }), text(wide - 10, top + 66, `pile ${view.pile}, discards ${view.discard.length}`, { class: "end soft" }),
-    stalls, hiring(scene, hireTop, 12, 44), gangs, rest.map((seat, k) => line(scene, seat, own + high + 5 + k * LINE, wide)));
+    stalls, hiring(scene, hireTop, 12, 44, beside), gangs, rest.map((seat, k) => line(scene, seat, own + high + 5 + k * LINE, wide)));
 };
 
 arena.board("gnadenlos", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)), HATS);
