@@ -270,7 +270,7 @@ def test_records_that_contradict_the_schedule_are_reported():
 
 
 def part_of_page(form: str, told: dict[str, Outcome]) -> str:
-    module = page_environment().get_template("outcome.html").module
+    module = page_environment().get_template("outcome.html").make_module({"titles": {}})
     return "".join(module.format_result(part, form, {}) for part in outcome_parts(told).values())  # type: ignore[attr-defined]
 
 
