@@ -18,16 +18,27 @@ from harness.isolation import entrants
 from harness.plugins import discovery
 from harness.plugins.bot_files import sources_of
 from harness.plugins.snapshots import bot_snapshot, declared_in
-from harness.runs import setup
+from harness.runs import planning, setup
 
 draw_seed = setup.draw_seed
 """The real one; in tests a run without a seed has seed 1."""
+MIN_TRIAL_S = planning.MIN_TRIAL_S
+"""The real one; in tests a dry run times no more matches than it must."""
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _same_seed():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(setup, "draw_seed", lambda: 1)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _short_trials():
+    """A dry run keeps all workers busy for two seconds, to estimate how long a run takes. Dozens of tests make one for
+    something else; those of the estimate have simulated time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planning, "MIN_TRIAL_S", 0.0)
         yield
 
 

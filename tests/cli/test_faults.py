@@ -15,7 +15,6 @@ from harness.match.referee import ASKING, IDLE, SLOTS
 from harness.match.stdio import MAX_LOG_BYTES, BotLogs, MatchStdout
 from harness.output.progress import Progress
 from harness.output.text import IN_FULL, fault_lines
-from harness.runs import planning
 from harness.runs.monitor import FaultGroups
 from harness.runs.store import LOGS
 from tests.ratings.simulate import record
@@ -137,8 +136,7 @@ def test_show_output_prints_it_with_the_bot_and_the_match(clumsy, how, capfd):
     assert len(Path("results/a", LOGS, "clumsy.log").read_text().splitlines()) == 6
 
 
-def test_output_of_trial_matches_is_not_kept(clumsy, capfd, monkeypatch):
-    monkeypatch.setattr(planning, "MIN_TRIAL_S", 0.0)
+def test_output_of_trial_matches_is_not_kept(clumsy, capfd):
     said = arena(*command(clumsy, "--deals", 1, "--workers", 1, "--dry-run"))
     err = said.stderr + capfd.readouterr().err
     assert "asked for" not in err

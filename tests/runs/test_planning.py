@@ -22,6 +22,7 @@ from harness.runs.request import RunRequest
 from harness.runs.runner import Tournament
 from harness.runs.scheduler import ScheduleDiff, in_play_order, play_matches, simulated_record
 from harness.runs.setup import create_run, installed, prepare
+from tests.conftest import MIN_TRIAL_S
 from tests.formats.support import game, of_games, plan, scheduled
 from tests.support.cli import arena
 
@@ -176,6 +177,7 @@ def test_the_estimate_is_near_the_time_that_a_run_takes(form, slowest, workers, 
     costs = {bot: slowest / (1 + 3 * number) for number, bot in enumerate(asked.plan.games[0].entrants)}
     virtual = VirtualWorkers(costs, max(1, workers), clock)
     monkeypatch.setattr(planning, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(planning, "MIN_TRIAL_S", MIN_TRIAL_S)
     steps = []
     found = estimate_time(asked, virtual, workers, lambda: steps.append(1))
     assert len(steps) > 8
