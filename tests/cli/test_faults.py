@@ -209,10 +209,10 @@ def test_the_progress_line_names_failing_bots_during_the_run(monkeypatch):
     progress.began -= 5  # it speaks after a second
     for n in range(3):
         progress.add_record(failed("sprinter", n))
-    assert ", 1 fault: sprinter 1 | " in err.getvalue()
+    assert ", 1 fault: sprinter 1\n" in err.getvalue()
     progress.due = 0
     progress.add_record(failed("other", 3))
-    assert ", 4 faults: sprinter 3, other 1 | " in err.getvalue()
+    assert ", 4 faults: sprinter 3, other 1\n" in err.getvalue()
     progress.disqualify("sprinter", "disqualified after 3 faults, the last in sim-1.1.2")
     assert err.getvalue().endswith("sprinter is disqualified after 3 faults, the last in sim-1.1.2.\n")
 
