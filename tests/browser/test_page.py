@@ -455,9 +455,10 @@ class NightOwl(Bot):
 
 
 def test_a_bot_with_a_bug_is_fixed_plays_and_goes_home_as_a_package(visitor, tmp_path):
-    visitor.page.driver.get(f"{visitor.address}/write.html")
-    visitor.page.js("localStorage.clear()")
-    visitor.open("write.html#game=el-paso", 390)
+    if not visitor.shows("write.html#game=el-paso"):
+        visitor.open("write.html#game=el-paso")
+    visitor.resize(390)
+    visitor.page.js("document.getElementById('reset').click()")
     assert "class MyBot" in visitor.page.js("return document.querySelector('.cm-content').innerText")
     source = BOT.replace("max(actions", "maximum(actions")
     line = next(number for number, text in enumerate(source.splitlines(), 1) if "maximum" in text)
