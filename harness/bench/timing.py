@@ -461,7 +461,7 @@ def _versus(peer: Peer, python: str, workload: str, plan: SpeedPlan, counted: di
     for game, players in plan.tables.items():
         counts = None
         if plan.count:
-            if game not in counted:  # the same beside every peer
+            if game not in counted:  # the same for every peer
                 counted[game] = count_instructions(None, OUR_LOOP, f"{game}/{players}")
             counts = counted[game], count
         versions = str(theirs.versions), str(ours[game].versions)

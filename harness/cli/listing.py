@@ -21,7 +21,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Machine-read
 
 
 def _print_options(title: str, head: tuple[str, ...], options: Iterable[tuple[tuple[str, ...], Option]]) -> None:
-    """Print a table of options; `head` and the texts beside each option are its first columns."""
+    """Print a table of options; `head` and the texts for each option are its first columns."""
     rows = [(*texts, str(one.default) or "-", allowed_text(one), one.help) for texts, one in options]
     if rows:
         show(f"\n{title}:\n")

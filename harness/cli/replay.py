@@ -196,7 +196,7 @@ class Stepper:
         most = len(self.record.seats) - 1
         if text.isdecimal() and int(text) <= most:
             return int(text)
-        self.console.say(f"{text!r} is no seat of this match: they go from 0 to {most}.")
+        self.console.say(f"{text!r} is not a seat of this match: seats go from 0 to {most}.")
         return None
 
     def _help(self) -> None:

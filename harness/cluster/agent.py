@@ -47,7 +47,7 @@ from harness.executors.base import Executor, Job, Played, choose_executor
 from harness.isolation.launch import new_folder, remove_folder
 from harness.output.text import not_enforced
 
-# The agent process: Arena's local pool, fed through a pipe, beside the Dask worker.
+# The agent process: Arena's local pool, fed through a pipe by the Dask worker.
 #
 # Because it is the same pool, a bot that hangs, crashes, forks or exhausts memory is handled exactly as on one machine.
 # The agent exits when its pipe closes, even if the Dask worker was killed.

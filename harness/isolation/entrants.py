@@ -109,7 +109,7 @@ def undeclared_file_hint(folder: Path, failure: str) -> str:
     """Return advice if a bot fails on a file next to it that it does not declare; empty otherwise."""
     for name in re.findall(r"['\"]([^'\"\n]+)['\"]", failure):
         if (folder / name).is_file():
-            return f" {name} lies beside it; isolated, it sees what it declares: files = ({name!r},)."
+            return f" {name} is next to it; isolated, it sees only files that it declares: files = ({name!r},)."
     return ""
 
 

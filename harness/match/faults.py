@@ -90,7 +90,7 @@ def detail_of(error: BaseException, ours: str) -> str:
         lines.append(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_CHARS])
         if _bot_folder and isinstance(error, FileNotFoundError):
             lines.append(
-                "(an isolated bot sees the files that it declares: files = (...), and finds them beside its __file__)"
+                "(an isolated bot sees the files that it declares: files = (...), and finds them next to its __file__)"
             )
         text = "\n".join(lines)
         text = text.replace(_bot_folder, "") if _bot_folder else text

@@ -44,7 +44,7 @@ _DEVICE_NAME = re.compile(r"con|prn|aux|nul|(com|lpt)\d")
 
 
 def short(name: str, max_chars: int = MAX_SHORT_CHARS) -> str:
-    """Return the name cut in the middle to fit beside a chart: options, which distinguish bots, come last."""
+    """Return the name cut in the middle to fit next to a chart: options, which distinguish bots, come last."""
     name = escape_text(name, "simple")
     if len(name) <= max_chars:
         return name

@@ -256,7 +256,7 @@ class _PlainName(ModuleType):
     def __getattr__(self, attribute: str) -> Any:
         module = _FINDER.meant_by(self.__name__)
         if module is None:
-            raise AttributeError(f"{self.__name__} lies beside a bot, and only that bot can use it")
+            raise AttributeError(f"{self.__name__} is next to a bot, and only that bot can use it")
         return getattr(module, attribute)
 
 
@@ -291,7 +291,7 @@ def declared_file(path: str, name: str) -> Path:
     folder = bot_file(path).parent
     file = (folder / name).resolve()
     if not file.is_relative_to(folder) or not file.is_file():
-        raise PluginError(f"{path} declares {name!r}, which is no file in its folder.")
+        raise PluginError(f"{path} declares {name!r}, which is not a file in its folder.")
     return file
 
 

@@ -81,17 +81,17 @@ def untrusted_folder_reason(file: Path) -> str:
     try:
         # Any user can add a module to a folder with the sticky bit, so that does not help here.
         if others := _other_writers(file.parent):
-            return f"{others} may put modules beside {file.name}"
+            return f"{others} may put modules next to {file.name}"
         # Everything is counted, even files that cannot be imported: a huge folder must not delay the start.
         for number, (entry, can_import) in enumerate(_beside(file)):
             if number >= MAX_CHECKED_ENTRIES:
-                return f"too many files lie beside {file.name}: give it a separate folder"
+                return f"there are too many files next to {file.name}: give it a separate folder"
             place = Path(entry.path)
             why = can_import and (_on_the_way(place, _whose) if entry.is_symlink() else _whose(place))
             if why:
-                return f"beside {file.name}, {why}"
+                return f"next to {file.name}, {why}"
     except OSError as error:
-        return f"the files beside {file.name} cannot be read ({error.strerror})"
+        return f"the files next to {file.name} cannot be read ({error.strerror})"
     return ""
 
 

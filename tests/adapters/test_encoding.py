@@ -77,7 +77,7 @@ def test_numbers_are_within_their_bounds_and_the_same_in_lists_and_arrays(game, 
 
 
 @pytest.mark.parametrize("game", GAMES, ids=label)
-def test_equal_views_have_equal_numbers_also_after_json_and_in_another_encoding(game):
+def test_equal_views_have_equal_numbers_even_after_json_and_in_another_encoding(game):
     for name in ("generic", "auto"):
         encoding = encoding_of(game, game.min_players, name)
         again = pickle.loads(pickle.dumps(encoding))  # noqa: S301 - our own bytes

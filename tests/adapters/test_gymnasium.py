@@ -91,7 +91,7 @@ def test_an_illegal_action_ends_the_episode():
 
 
 @pytest.mark.parametrize("wrong", [-1, 10_000, None, "leave", np.array([1, 2]), 1.5])
-def test_what_is_no_action_is_an_error_and_changes_nothing(wrong):
+def test_an_invalid_action_is_an_error_and_changes_nothing(wrong):
     env = ArenaEnv("el-paso", ["outlaw"])
     before, _ = env.reset(options={"deal": 3})
     with pytest.raises(InvalidAction):

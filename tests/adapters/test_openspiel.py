@@ -89,7 +89,7 @@ def test_observations_are_the_views_and_resampled_states_give_the_same():
     assert hidden == {True, False}
 
 
-def test_clones_and_serialised_states_are_independent_also_imagined_ones():
+def test_clones_and_serialised_states_are_independent_even_imagined_ones():
     game = game_of("arena_el_paso", players=2)
     state = game.new_initial_state().child(3)
     imagined = state.resample_from_infostate(0, None)

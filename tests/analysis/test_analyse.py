@@ -96,7 +96,7 @@ def test_length_choices_and_ties_are_those_of_the_game():
     assert profile.endings == {"skill": 1.0}
 
 
-def test_the_search_bot_is_measured_beside_the_field():
+def test_the_search_bot_is_measured_apart_from_the_field():
     found = analysed(60, "flat-mc:iterations=2", players=2, options={"skill": 100})
     assert found.search == "flat-mc:iterations=2"
     assert found.search not in found.bots
@@ -140,7 +140,7 @@ def test_the_command_prints_tables_and_json_and_writes_the_same_data(tmp_path):
     assert read_analysis(out).to_dict() == data
 
 
-def test_a_file_that_is_no_analysis_is_refused(tmp_path):
+def test_a_file_that_is_not_an_analysis_is_refused(tmp_path):
     path = tmp_path / "x.json"
     with pytest.raises(StoreError, match="cannot be read"):
         read_analysis(path)

@@ -63,7 +63,7 @@ def test_no_link_that_leads_out_of_its_folder_is_published_with_a_bot(tmp_path):
         bot_sources(load(), [str(bot)])
 
 
-def test_a_source_that_is_no_text_is_refused_in_a_sentence(tmp_path):
+def test_a_source_that_is_not_text_is_refused_in_a_sentence(tmp_path):
     bot = Path(tmp_path, "curious.py")
     bot.write_text(BOT)
     Path(tmp_path, "helper.py").write_bytes(b"# \xff")

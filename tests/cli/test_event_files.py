@@ -443,7 +443,7 @@ def test_links_in_a_sibling_folder_of_a_bot_do_not_lead_out_of_that_of_the_confi
 
 
 @pytest.mark.parametrize("bare", ["rivals", "rivals:place=1", "x=rivals", "..", "alike"])
-def test_a_bare_word_in_a_config_file_is_no_folder(event, monkeypatch, bare):
+def test_a_bare_word_in_a_config_file_is_not_a_folder(event, monkeypatch, bare):
     """As a folder it would be one of the current folder, or a link that leads anywhere."""
     for folder in ("rivals", "far/alike"):
         Path(folder).mkdir()

@@ -158,7 +158,7 @@ class Native(harness.Bot):
 """
 
 
-def test_output_to_descriptors_is_in_a_log_without_escapes_and_also_that_of_a_crash(capfd, monkeypatch):
+def test_output_to_descriptors_is_in_a_log_without_escapes_even_after_a_crash(capfd, monkeypatch):
     Path("native.py").write_text(PAST_PYTHON)
     field = ("tournament", "--game", "el-paso", "--bot", "native.py", "--bot", "random", "--workers", 1, "--deals", 2)
     arena(*field, "--name", "a")

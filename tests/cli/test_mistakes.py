@@ -75,7 +75,7 @@ READS = f"from pathlib import Path\nTABLE = Path(__file__).with_name('table.txt'
          "mine.py cannot be loaded: ModuleNotFoundError: No module named 'nosuchlib' (mine.py, line 2)."),
         ({"mine.py": BOT + "\0"}, "mine.py", "mine.py cannot be loaded: syntax error: source code string cannot"),
         ({"mine.py": READS, "table.txt": "1"}, "mine.py", "No such file or directory: 'table.txt' (mine.py, line 2). "
-         "table.txt lies beside it; isolated, it sees what it declares: files = ('table.txt',)."),
+         "table.txt is next to it; isolated, it sees only files that it declares: files = ('table.txt',)."),
         ({"mine.py": BOT}, "ismcts:guide=mine.py", "mine.py is a file, and guide names an installed bot."),
         ({}, "ismcts:guide=founder",
          "ismcts:guide=founder does not play El Paso: founder, which it consults, plays only x-pasch."),

@@ -27,7 +27,7 @@ def test_the_verdict_is_that_of_the_command_line():
         _ = found["x-pasch"]
 
 
-def test_a_class_is_compared_beside_other_bots():
+def test_a_class_is_compared_at_a_table_with_other_bots():
     found = harness.compare(First, "random", games=["el-paso"], bots=["skittish"], seed=1, most=3, workers=0)
     assert found[0].question.company == ("skittish",)
     assert found[0].matches <= 3

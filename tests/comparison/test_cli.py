@@ -110,7 +110,7 @@ def test_compare_prints_first_what_is_played():
     assert arena(*asked, "--quiet").stderr == ""
 
 
-def test_compare_beside_other_bots_is_repeatable_and_names_the_kinds_of_matches():
+def test_compare_with_other_bots_is_repeatable_and_names_the_kinds_of_matches():
     asked = ("compare", "skittish", "skittish:stars=3", "--bot", "random", "--game", "el-paso", "--seed", 3)
     once = arena(*asked, "--thorough", "--most", 200, "--way", "pairs").stdout
     assert "el-paso (skittish, skittish:stars=3, random): 200 matches: 100 pairs with seats exchanged" in once

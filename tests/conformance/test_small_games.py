@@ -38,7 +38,7 @@ def test_the_games_without_bugs_pass(name):
         law(Trial(SOUND[name].configure(), 2, 1))
 
 
-def test_a_counter_of_shuffles_is_no_knowledge():
+def test_a_counter_of_shuffles_is_not_knowledge():
     """After the second shuffle of Gnadenlos! the counter differs from that of all imagined states."""
     BY_NAME["imagined_states_are_possible"](Trial(SOUND["gnadenlos"].configure(), 3, 2))
 

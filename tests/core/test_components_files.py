@@ -29,7 +29,7 @@ class Box(Struct):
     ],
     ids=lambda value: value[:20],
 )
-def test_a_text_that_is_not_a_usual_toml_file_is_refused_within_a_second(text: str, says: str) -> None:
+def test_text_that_is_not_a_usual_toml_file_is_refused_within_a_second(text: str, says: str) -> None:
     before = process_time()
     with pytest.raises(BadComponents, match=says.replace("`.size", r"`\$.size")):
         read_components("Box", text, Box)

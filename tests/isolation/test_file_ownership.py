@@ -70,7 +70,7 @@ def test_a_world_writable_file_or_folder_is_untrusted(mine):
     mine.parent.parent.chmod(0o1777)  # there nobody replaces what is not his
     assert why(mine) == ""
     mine.parent.chmod(0o1777)  # but everybody may add to it
-    assert why(mine) == "everybody may put modules beside mine.py"
+    assert why(mine) == "everybody may put modules next to mine.py"
 
 
 def test_a_group_writable_file_is_trusted_only_if_the_user_is_alone_in_the_group(mine, monkeypatch):
@@ -155,7 +155,7 @@ def test_a_file_is_untrusted_if_another_user_owns_a_module_beside_it(mine, name)
         source.write_text("import harness\nharness.marked_by = 1000\n")
         py_compile.compile(str(source), cfile=str(module))
     give(module)
-    assert why(mine) == f"beside mine.py, {module.name} belongs to user {STRANGER}"
+    assert why(mine) == f"next to mine.py, {module.name} belongs to user {STRANGER}"
 
 
 @by_root
@@ -167,7 +167,7 @@ def test_a_file_is_untrusted_if_a_module_beside_it_links_to_an_untrusted_folder(
     (mine.parent / "__init__.py").write_text("")
     assert why(mine) == ""
     give(tmp_path / "else")
-    assert why(mine) == f"beside mine.py, the folder {tmp_path / 'else'} belongs to user {STRANGER}"
+    assert why(mine) == f"next to mine.py, the folder {tmp_path / 'else'} belongs to user {STRANGER}"
 
 
 @by_root
@@ -179,14 +179,14 @@ def test_a_bot_is_untrusted_if_another_user_owns_its_data(mine):
     assert why(mine) == f"weights.pickle belongs to user {STRANGER}"
 
 
-def test_a_file_beside_too_many_files_is_untrusted(mine, monkeypatch):
+def test_a_file_next_to_too_many_files_is_untrusted(mine, monkeypatch):
     monkeypatch.setattr(trust, "MAX_CHECKED_ENTRIES", 10)
     for number in range(9):
         (mine.parent / f"{number}.txt").write_text("")
     assert why(mine) == ""
     (mine.parent / "one_more.txt").write_text("")
     (mine.parent / "and_one.txt").write_text("")
-    assert "too many files lie beside mine.py" in why(mine)
+    assert "too many files next to mine.py" in why(mine)
 
 
 @by_root

@@ -59,10 +59,10 @@ FORGED = [
     ({"files": ["/etc/shadow"]}, "files in its folder"),
     ({"files": ["/dev/zero"]}, "files in its folder"),
     ({"files": ["../secret"]}, "files in its folder"),
-    ({"files": ["leads_out"]}, "no file in its folder"),
-    ({"files": ["pipe"]}, "no file in its folder"),
-    ({"files": ["zero"]}, "no file in its folder"),
-    ({"files": ["."]}, "no file in its folder"),
+    ({"files": ["leads_out"]}, "not a file in its folder"),
+    ({"files": ["pipe"]}, "not a file in its folder"),
+    ({"files": ["zero"]}, "not a file in its folder"),
+    ({"files": ["."]}, "not a file in its folder"),
     ({"files": ["a\nb"]}, "files is"),
 ]
 

@@ -154,7 +154,7 @@ def test_a_bot_cannot_declare_files_of_runs_hidden_files_or_files_elsewhere(cont
     for name, says in (
         ("results/old/run.json", "belongs to a run"),
         (".env", "hidden"),
-        ("../home/diary", "no file in"),
+        ("../home/diary", "not a file in"),
     ):
         Path("greedy.py").write_text(f"import harness\nclass Greedy(harness.Bot):\n    files = ({name!r},)\n{PLAYS}")
         with pytest.raises(PluginError, match=says):

@@ -255,7 +255,7 @@ def test_the_files_of_a_program_are_read_up_to_a_limit_in_all(here, monkeypatch)
         files_of_command("sh b.sh a.sh a.sh").digest()
 
 
-def test_the_mark_of_untrusted_files_is_no_way_to_another_file(here):
+def test_the_mark_of_untrusted_files_does_not_lead_to_another_file(here):
     (here / "copy").mkdir()
     (here / "copy/bot.py").touch()
     (here / "key").write_text("secret")

@@ -66,7 +66,7 @@ def test_a_refused_bot_can_join_under_another_name(autumn):
     assert joined(write_bot("sprinter", 2), "--author", "Eve", "--as", "dash") == "dash@1 joins."
 
 
-def test_an_unchanged_bot_is_reported_as_such_whoever_adds_it(autumn):
+def test_an_unchanged_bot_is_reported_as_such_for_any_author(autumn):
     joined(write_bot("sprinter"), "--author", "Ada")
     assert "identical to sprinter@1" in joined("sprinter.py", "--author", "Eve", code=2)
 

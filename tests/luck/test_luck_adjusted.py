@@ -227,7 +227,7 @@ def test_a_learned_value_function_can_be_used_for_the_leaderboard(run, small_les
 @pytest.mark.parametrize(
     "tree", [[[-5] * 4, 4, 16], [[999] * 4, 4, 16], [[0], 4, 16], [[0] * 4, 3, 16], [[0] * 4, 4, 5]]
 )
-def test_a_file_of_other_people_with_impossible_trees_is_no_value_function(tree):
+def test_a_file_with_impossible_trees_is_not_a_value_function(tree):
     features, thresholds, leaves = tree
     whole = json.loads(game().value_data()) | {"trees": [[features, [0.0] * thresholds, [0.0] * leaves]]}
     with pytest.raises(StoreError, match="there is not a value function"):
@@ -313,7 +313,7 @@ def test_equal_bots_are_rarely_separated_by_bounded_values():
     assert told <= 6
 
 
-def test_a_file_of_values_that_is_no_regular_file_or_too_large_is_refused(tmp_path):
+def test_a_file_of_values_that_is_not_regular_or_too_large_is_refused(tmp_path):
     with (tmp_path / "large.json").open("wb") as file:
         file.truncate(1 << 33)  # sparse: it takes no space
     for path in (tmp_path / "large.json", Path("/dev/zero")):

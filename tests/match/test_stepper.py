@@ -122,7 +122,7 @@ def finish(match):
 
 
 @pytest.mark.parametrize("name", ["el-paso", "gnadenlos", "x-pasch"])
-def test_a_clone_goes_on_as_the_original_would_and_changes_nothing_in_it(name):
+def test_a_clone_continues_as_the_original_would_and_changes_nothing_in_it(name):
     game = load().game(name).configure()
     table = entered(Listener, GlobalDice, zoo.Raises, Dice)
     spec = match_spec(game, table)
@@ -141,7 +141,7 @@ def test_a_clone_goes_on_as_the_original_would_and_changes_nothing_in_it(name):
     assert any(other != expected for other in others)
 
 
-def test_a_bot_that_cannot_be_copied_is_refused_and_the_match_goes_on():
+def test_a_bot_that_cannot_be_copied_is_refused_and_the_match_continues():
     class Streaming(Dice):
         def start(self):
             self.lines = (line for line in "abc")

@@ -161,7 +161,7 @@ def test_every_table_format_escapes_what_it_would_act_on(folder):
             assert {row["bot"][0] for row in csv.DictReader(text.splitlines())} <= set("nr")
 
 
-def test_a_record_of_a_game_that_the_run_does_not_play_is_no_way_into_a_header(folder):
+def test_a_record_of_a_game_that_the_run_does_not_play_does_not_reach_a_header(folder):
     games = folder / "results/known/games.jsonl"
     first, *others = games.read_bytes().splitlines(keepends=True)
     record = json.loads(first)

@@ -64,7 +64,7 @@ def test_the_seat_can_be_changed_during_a_replay():
     Stepper(console, game(), match("el-paso"), None).run()
     assert "[0 of" in console.said
     assert "as random (seat 1)>" in console.said
-    assert console.said.count("is no seat of this match") == 3
+    assert console.said.count("is not a seat of this match") == 3
     assert console.said.count("As random (seat 0) saw it:") == 2
 
 

@@ -204,7 +204,7 @@ def test_each_bot_imports_modules_from_its_own_folder_even_during_a_match(regist
     assert not list(here.rglob("__pycache__")), "nothing is left beside an author's files"
 
 
-def test_modules_beside_a_bot_do_not_shadow_arenas_packages(registry, here):
+def test_modules_next_to_a_bot_do_not_shadow_arenas_packages(registry, here):
     """Also a checkout has folders called engines and bots."""
     for name in ("engines", "bots", "harness"):
         (here / name).mkdir()
@@ -291,7 +291,7 @@ def test_pickles_and_dynamic_imports_use_the_modules_of_the_bots_own_folder(regi
     one, two = registry.entrants(["v1/sprinter.py", "v2/sprinter.py"])
     for entrant, version in ((two, "v2"), (one, "v1"), (two, "v2")):
         assert entrant.bot().choose(None, None) == [version] * 4
-    with pytest.raises(AttributeError, match="lies beside a bot"):
+    with pytest.raises(AttributeError, match="is next to a bot"):
         sys.modules["model"].Model  # noqa: B018 - for nobody else
     del sys.modules["model"]
 

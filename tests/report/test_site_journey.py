@@ -116,7 +116,7 @@ def test_the_page_of_a_game_says_how_much_is_luck_and_how_much_is_skill(chromium
     assert chromium.texts(".shares-key dt") == []
 
 
-def test_versions_of_a_bot_are_on_one_curve_also_if_another_run_is_the_headline(site):
+def test_versions_of_a_bot_are_on_one_curve_even_if_another_run_is_the_headline(site):
     page = next(site.glob("bots/climber-2*.html")).read_text(encoding="utf-8")
     assert "<h3>Versions</h3>" in page
     assert "The skill of each version, with its 95% interval; the oldest is on the left." in page

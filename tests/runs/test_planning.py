@@ -55,7 +55,7 @@ def test_all_candidates_play_a_table_of_a_gauntlet_one_after_the_other():
 
 
 @pytest.mark.parametrize("cut", [0, 1, 50, 333])
-def test_a_resumed_run_goes_on_in_the_same_order(cut):
+def test_a_resumed_run_continues_in_the_same_order(cut):
     asked = scheduled(plan(8, 4, deals=2, seed=3))
     played = list(in_play_order(asked.matches()))
     diff = ScheduleDiff(asked.matches())
