@@ -73,7 +73,7 @@ class SearchBot(Bot):
         return self.game.imagine(view, self.rng)
 
     def race(self, view: View, actions: Sequence[Action], doubt: float) -> Action:
-        """Return what wins a race between the actions, each tried in the same imagined worlds as far as the budget
+        """Return the winner of a race between the actions, each tried in the same imagined worlds as far as the budget
         goes."""
         race = Race(actions, self.guide.advise(view, actions) if self.guide else None, doubt, self.margin)
         worlds: list[State[Any]] = []

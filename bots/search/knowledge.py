@@ -17,8 +17,8 @@ PRACTICE_GAMES = 3
 def public_part(game: Game[Any], players: int) -> Callable[[View], object]:
     """Return a function from a view to the part of it that all seats share, for use as a key.
 
-    A field that ever differs between two seats' views in a few practice games is taken for private, as a whole: leaving
-    out too much only makes the search coarser, letting in too much would let it see hidden things.
+    A field that ever differs between two seats' views in a few practice games is treated as private, as a whole:
+    leaving out too much only makes the search coarser, letting in too much would let it see hidden things.
     """
     rng = Random(0)  # the same practice on every machine: the answer belongs to the rules alone
     private = {"seat"}

@@ -210,8 +210,8 @@ class Game(Generic[V]):
         return f"{event.kind}: {facts}" if facts else event.kind
 
     def chapter(self, event: Event) -> str:
-        """Return a short name for the part of a match that this public event begins, as "round 4"; "" for most events.
-        Replays mark and jump to it."""
+        """Return a short name for the part of a match that this public event begins, such as "round 4"; "" for most
+        events. Replays mark and jump to it."""
         return ""
 
     def score_text(self, score: int | float) -> str:

@@ -65,7 +65,7 @@ def rules_for_phase(game: Game[Any], phase: str) -> list[Rule]:
 
 
 def find_rules(game: Game[Any], wanted: str) -> list[Rule]:
-    """Return the rule with this number (`EP-9`, or just `9`), or else all rules that contain the word."""
+    """Return the rule with this number (`EP-9`, or just `9`), otherwise all rules that contain the word."""
     rules = all_rules(game)
     numbered = [rule for rule in rules.values() if wanted.upper() in (rule.number, rule.number.rpartition("-")[2])]
     return numbered or [rule for rule in rules.values() if wanted.lower() in rule.text.lower()]

@@ -100,7 +100,7 @@ class Registry:
         return disambiguate([entrant for bot in bots for entrant in self._enter(bot)])
 
     def entrant(self, bot: Any) -> Entrant:
-        """Return the entrant for what refers to one bot; raises UsageError if it refers to several."""
+        """Return the entrant for a reference to one bot; raises UsageError if it refers to several."""
         found = self.entrants([bot])
         if len(found) > 1:
             raise UsageError(f"{bot} has {len(found)} bots; say which: {', '.join(one.spec for one in found)}.")

@@ -61,7 +61,7 @@ class PageParts(NamedTuple):
 
 
 def page_parts(run: RunFolder, registry: Registry, without: Iterable[str]) -> PageParts:
-    """Return what the page of a run needs, `without` the matches of those of these bots that are in it."""
+    """Return the data for the page of a run, `without` the matches of these bots."""
     games, problems = installed_games(run, registry)
     entered = {entrant.name for entrant in run.info.entrants}
     gone = [name for name in dict.fromkeys(without) if name in entered]

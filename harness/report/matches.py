@@ -159,7 +159,7 @@ def write_list(
     """Write the column files of a run, and return their index with the `wanted` records.
 
     `moves` says how many places each bot of a game has won since the last publication, which had the first `known`
-    matches. Whole records are written when the run is finished: before, they would give away seeds and deals.
+    matches. Whole records are written only when the run is finished: earlier they would give away seeds and deals.
     """
     run = parts.run
     for name in (LIST, RECORDS):

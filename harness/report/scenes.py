@@ -185,7 +185,7 @@ class _Frames:
 
     def difference(self, views: Sequence[View]) -> object:
         """Return what has changed since the last call: the field "all" has what all seats know, "own" by seat what only
-        it knows. What is in both is as "own" says."""
+        it knows. If a value is in both, "own" counts."""
         now = [self._view_fields(view) for view in views]
         old, self._views = self._views or [{} for _ in now], now
         self._fields = self._fields or [{} for _ in now]
