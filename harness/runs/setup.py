@@ -113,7 +113,7 @@ def prepare(request: RunRequest, registry: Registry) -> RunSetup:
             GamePlan(name=name, rules=game.version, settings=dict(game.settings), players=seats, entrants=field)
         )
     if not plans:
-        raise UsageError("No game has enough bots to play it.", fix="bots")
+        raise UsageError(" ".join(["No game has enough bots to play it.", *unplayed, *unknown]), fix="bots")
     idle = [e for e in entrants if not any(e.name in plan.entrants for plan in plans)]
     candidates = tuple(_candidates(request, registry, entrants))
     left_out = []

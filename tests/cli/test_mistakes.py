@@ -106,6 +106,8 @@ def test_a_game_of_a_bot_that_is_not_played_is_mentioned():
     said = " ".join(arena("tournament", *bots).stderr.split())
     assert "Gnadenlos! is not played: it needs 3 bots, and only mine and random play it." in said
     assert "is not played" not in arena("tournament", *bots, "--game", "el-paso", "--name", "one").stderr
+    refused = " ".join(arena("tournament", "--bot", "mine.py", code=2).stderr.split())
+    assert "No game has enough bots to play it. El Paso is not played: it needs 2 bots, and only mine pl" in refused
 
 
 def test_unsuitable_folders_and_unknown_matches_are_refused():
