@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
@@ -16,39 +17,71 @@ from harness.core.game import Game
 
 EncodingName = Literal["auto", "compact", "generic"]
 
-MAX_CACHED = 5_000
-"""Values of one part whose numbers are kept."""
-MANY_NUMBERS, MAX_BYTE = 100, 255
-"""A part with at least this many numbers, all of one scale, is packed through a table if they are whole."""
+MAX_CACHED = 500
+"""Values of one part whose numbers are kept. More are not found faster in random matches, and take memory."""
+MANY_NUMBERS = 40
+"""A part with at least this many numbers is packed by numpy, which is faster if they are whole and small."""
+Pack = Callable[[Sequence[float]], Any]
+Join = Callable[[Iterable[Any]], Any]
 
 
-class _Step(NamedTuple):
-    """How the numbers of one part, or of one seat of it, are computed and kept."""
+class _Known(dict[Hashable, Any]):
+    """The packed numbers of each value of one part, or of one seat of it; computed when they are first looked up.
 
-    part: EncodingPart
-    known: dict[Hashable, Any]
-    """Values -> numbers; shared by all seats if the numbers do not depend on the seat."""
-    scales: Sequence[float] | None
-    table: Any = None
-    """Numpy array with the packed number for each whole number; None if the part has few numbers, or several scales."""
+    Whether numbers are within their bounds is a law of conformance.
+    """
+
+    def __init__(self, part: EncodingPart, seat: int, pack: Pack) -> None:
+        super().__init__()
+        self.part, self.seat, self.pack = part, seat, pack
+
+    def __missing__(self, value: Any) -> Any:
+        part = self.part
+        values = (value,) if len(part.fields) == 1 else value
+        numbers = part.encode(self.seat, *values) if part.relative else part.encode(*values)
+        if len(numbers) != len(part.numbers):
+            wanted = len(part.numbers)
+            raise UsageError(f"The part {part.name} has {wanted} numbers, and its encode made {len(numbers)}.")
+        if len(self) >= MAX_CACHED:
+            self.clear()
+        self[value] = packed = self.pack(numbers)
+        return packed
+
+
+class _SeatBySeat(NamedTuple):
+    """Packs fields with an item for each seat, that of the seat of the view first."""
+
+    known: _Known
+    """The packed numbers of items, whichever seat has them."""
+    seat: int
+    players: int
+    join: Join
+
+    def pack(self, value: Any) -> Any:
+        """Return the packed numbers of all items."""
+        items = value if len(self.known.part.fields) == 1 else tuple(zip(*value, strict=True))
+        if len(items) != self.players:
+            raise UsageError(f"The encoding is for {self.players} players, the view has {len(items)}.")
+        known = self.known
+        return self.join([known[item] for item in items[self.seat :] + items[: self.seat]])
 
 
 class _Segment(NamedTuple):
-    """Fields that are read at once: several fields of one part each, the fields of a part, or those of each seat."""
+    """Fields that are read at once: several parts of one field each, or the fields of one part."""
 
     read: Callable[[Any], Any]
     many: bool
-    """Whether it has a value for each of several steps."""
-    by_seat: int
-    """The number of fields with an item for each seat; 0 if they have none."""
+    """Whether it has a value for each of several parts."""
 
 
-class _Plan(NamedTuple):
-    """How the views of one seat are encoded: the fields are read, and each value is looked up."""
+class _Plan:
+    """How the views of one seat are encoded: the fields are read, and those that have changed are looked up."""
 
-    segments: tuple[_Segment, ...]
-    steps: tuple[_Step, ...]
-    look_ups: tuple[Callable[[Hashable], Any], ...]
+    def __init__(self, segments: Sequence[_Segment], look_ups: Sequence[Callable[[Any], Any]]) -> None:
+        self.segments, self.look_ups = segments, look_ups
+        self.last: tuple[list[Any], list[Any]] = [object()] * len(look_ups), [None] * len(look_ups)
+        """The values of the seat's last view, and their packed numbers. Replaced as a whole, never changed: threads
+        may share an encoding."""
 
 
 class Encoding:
@@ -80,14 +113,15 @@ class Encoding:
             start = len(numbers)
             numbers += _numbers_of(part, players)
             self.slices[part.name] = slice(start, len(numbers))
-        if scaled:
-            numbers = [
-                Number(number.label, number.low / _scale(number), number.high / _scale(number)) for number in numbers
-            ]
+        self._scales = [_scale(number) for number in numbers] if scaled else []
+        for place, scale in enumerate(self._scales):
+            label, low, high = numbers[place]
+            numbers[place] = Number(label, low / scale, high / scale)
         self.numbers = tuple(numbers)
         self.size = len(numbers)
         """How many numbers there are."""
-        self._lists, self._arrays = self._plans(parts), list[_Plan]()
+        self._divisors: Any = None
+        self._lists, self._arrays = self._plans(parts, tuple, _joined_tuples), list[_Plan]()
         self._parts = parts
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -109,60 +143,63 @@ class Encoding:
     def encode(self, view: View) -> list[float]:
         """Return the numbers of a view as a list. It needs no other package."""
         out: list[float] = []
-        for numbers in self._collect(view, self._lists, tuple):
+        for numbers in self._collect(view, self._lists):
             out += numbers
+        if self._scales:
+            return [number / scale for number, scale in zip(out, self._scales, strict=True)]
         return out
 
     def array(self, view: View) -> Any:
         """Return the numbers of a view as a numpy array of float32."""
-        return _from_bytes()(self.packed(view), "float32")
+        numbers = _numpy().frombuffer(self._joined(view), "float32")
+        if self._scales:
+            if self._divisors is None:
+                self._divisors = _numpy().array(self._scales, "float32")
+            numbers /= self._divisors
+        return numbers
 
     def packed(self, view: View) -> bytearray:
         """Return the numbers of a view as the bytes of float32. It needs no other package, but is faster with numpy."""
-        if not self._arrays:  # learned bots do without them, and do not load numpy
-            self._arrays = self._plans(self._parts, _table)
-        return bytearray().join(self._collect(view, self._arrays, _float32))
+        return bytearray(array("f", self.encode(view)).tobytes()) if self._scales else self._joined(view)
 
-    def _plans(
-        self, parts: Sequence[EncodingPart], make_table: Callable[[EncodingPart, bool], Any] = lambda *_: None
-    ) -> list[_Plan]:
+    def _joined(self, view: View) -> bytearray:
+        """Return the numbers as bytes of float32, without their scale."""
+        if not self._arrays:  # learned bots do without them, and do not load numpy
+            self._arrays = self._plans(self._parts, _float32, b"".join)
+        return bytearray().join(self._collect(view, self._arrays))
+
+    def _plans(self, parts: Sequence[EncodingPart], pack: Pack, join: Join) -> list[_Plan]:
         """Return for each seat how its views are encoded."""
         segments = tuple(_segments(parts))
-        shared = {part.name: dict[Hashable, Any]() for part in parts}
-        tables = {part.name: make_table(part, self.scaled) for part in parts}
+        shared = {part.name: _Known(part, 0, pack) for part in parts}
         plans = []
-        for _ in range(self.players):
-            steps: list[_Step] = []
+        for seat in range(self.players):
+            look_ups: list[Callable[[Any], Any]] = []
             for part in parts:
-                known = dict[Hashable, Any]() if part.relative else shared[part.name]
-                scales = [1 / _scale(number) for number in part.numbers] if self.scaled else None
-                steps += [_Step(part, known, scales, tables[part.name])] * (self.players if part.by_seat else 1)
-            plans.append(_Plan(segments, tuple(steps), tuple([step.known.get for step in steps])))
+                known = _Known(part, seat, pack) if part.relative else shared[part.name]
+                by_seat = _SeatBySeat(known, seat, self.players, join)
+                look_ups.append(by_seat.pack if part.by_seat else known.__getitem__)
+            plans.append(_Plan(segments, look_ups))
         return plans
 
-    def _collect(self, view: View, plans: list[_Plan], pack: Callable[[Iterable[float]], Any]) -> list[Any]:
-        """Return the packed numbers of each part. Most fields are as they were: their numbers are looked up."""
+    def _collect(self, view: View, plans: list[_Plan]) -> list[Any]:
+        """Return the packed numbers of each part. Most fields are as they were: their numbers are kept."""
         seat = view.seat
         if seat >= self.players:
             raise UsageError(f"The encoding is for {self.players} players, not for a view of seat {seat}.")
         plan, values = plans[seat], list[Any]()
-        for read, many, by_seat in plan.segments:
-            value = read(view)
-            if by_seat:
-                items = value if by_seat == 1 else tuple(zip(*value, strict=True))
-                if len(items) != self.players:
-                    raise UsageError(f"The encoding is for {self.players} players, the view has {len(items)}.")
-                values += items[seat:]
-                values += items[:seat]
-            elif many:
-                values += value
+        for read, many in plan.segments:
+            if many:
+                values += read(view)
             else:
-                values.append(value)
-        packed = [look_up(value) for look_up, value in zip(plan.look_ups, values, strict=True)]
-        if None in packed:
-            for place, found in enumerate(packed):
-                if found is None:
-                    packed[place] = _fill(plan.steps[place], seat, values[place], pack)
+                values.append(read(view))
+        # To see that a value is the same object takes less than to hash it.
+        last, kept = plan.last
+        packed = [
+            there if value is before else look_up(value)
+            for value, before, there, look_up in zip(values, last, kept, plan.look_ups, strict=True)
+        ]
+        plan.last = values, packed
         return packed
 
 
@@ -170,14 +207,14 @@ def _segments(parts: Sequence[EncodingPart]) -> Iterator[_Segment]:
     """Yield what to read of a view. Fields that follow each other are read in one call, which is faster."""
     run: list[str] = []
     for part in [*parts, None]:
-        if part is not None and not part.by_seat and len(part.fields) == 1:
+        if part is not None and len(part.fields) == 1:
             run += part.fields
             continue
         if run:
-            yield _Segment(attrgetter(*run), len(run) > 1, 0)
+            yield _Segment(attrgetter(*run), len(run) > 1)
             run = []
         if part is not None:
-            yield _Segment(attrgetter(*part.fields), False, len(part.fields) if part.by_seat else 0)
+            yield _Segment(attrgetter(*part.fields), False)
 
 
 def encoding_of(game: Game[Any], players: int, name: EncodingName = "auto", scaled: bool = False) -> Encoding:
@@ -265,49 +302,24 @@ def _scale(number: Number) -> float:
     return max(abs(number.low), abs(number.high)) or 1.0
 
 
-def _fill(step: _Step, seat: int, value: Any, pack: Callable[[Iterable[float]], Any]) -> Any:
-    """Compute and keep the numbers of a value. Whether they are within their bounds is a law of conformance."""
-    part = step.part
-    values = (value,) if len(part.fields) == 1 else value
-    numbers = part.encode(seat, *values) if part.relative else part.encode(*values)
-    if len(numbers) != len(part.numbers):
-        raise UsageError(f"The part {part.name} has {len(part.numbers)} numbers, and its encode made {len(numbers)}.")
-    if len(step.known) >= MAX_CACHED:
-        step.known.clear()
-    if step.table is not None:
-        with suppress(TypeError, ValueError):  # a number that is not whole, or out of its bounds
+def _joined_tuples(parts: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
+    return tuple(chain.from_iterable(parts))
+
+
+def _float32(numbers: Sequence[float]) -> bytes:
+    if len(numbers) >= MANY_NUMBERS:
+        with suppress(TypeError, ValueError, UsageError):  # fractions, numbers over 255, no numpy
             whole: Any = numbers
-            step.known[value] = packed = step.table.take(_from_bytes()(bytearray(whole), "uint8")).tobytes()
+            packed: bytes = _numpy().frombuffer(bytearray(whole), "uint8").astype("float32").tobytes()
             return packed
-    if step.scales is not None:
-        numbers = [number * scale for number, scale in zip(numbers, step.scales, strict=True)]
-    step.known[value] = packed = pack(numbers)
-    return packed
-
-
-def _table(part: EncodingPart, scaled: bool) -> Any:
-    """Return the packed form of each whole number of a part, if it has many numbers of one scale."""
-    scales = {_scale(number) if scaled else 1.0 for number in part.numbers}
-    low, high = min(number.low for number in part.numbers), max(number.high for number in part.numbers)
-    if len(part.numbers) < MANY_NUMBERS or len(scales) > 1 or low < 0 or high > MAX_BYTE:
-        return None
-    try:
-        import numpy as np
-    except ImportError:
-        return None
-    return np.array([value * (1 / scale) for value in range(MAX_BYTE + 1) for scale in scales], np.float32)
-
-
-def _float32(numbers: Iterable[float]) -> bytes:
     return array("f", numbers).tobytes()
 
 
 @cache
-def _from_bytes() -> Callable[[bytearray, str], Any]:
+def _numpy() -> Any:
     # Loaded here: learned bots encode without numpy, so that they work where it is not installed.
     try:
-        from numpy import frombuffer
+        import numpy
     except ImportError:
         raise UsageError("Arrays need numpy: pip install 'arena-harness[learn]'. Lists do not.") from None
-    found: Callable[[bytearray, str], Any] = frombuffer
-    return found
+    return numpy
