@@ -38,7 +38,7 @@ CORE = (
 )  # fmt: skip
 FEATURES = (
     "ask", "play", "verify", "adapters", "luck", "comparison", "report", "league", "cluster", "serve", "new_package",
-    "browser", "analysis", "export", "conformance", "bench", "completion", "webhook",
+    "browser", "analysis", "export", "conformance", "bench", "completion", "doctor", "webhook",
 )  # fmt: skip
 RANK = {package: rank for rank, package in enumerate((*CORE, *FEATURES))}
 """A package imports only packages before it: the core knows no feature, and features are ranked among themselves."""
