@@ -40,6 +40,7 @@ from harness.match.stdio import BotStdout, refuse_breakpoints
 from harness.plugins.bot_files import bot_file
 from harness.plugins.entrants import BotDescription, BotRef, Entrant
 from harness.plugins.features import load_object
+from harness.plugins.registry import bots_of_file
 
 READ_BYTES = 1 << 16
 _SIG_IGN = 1
@@ -86,6 +87,12 @@ class Pipes:
         data = encode(message) + b"\n"
         while data:
             data = data[os.write(self.sink, data) :]
+
+
+def preload() -> None:
+    """Load the bundled games, in a process from which those of bots are forked."""
+    for game in load_object("engines:arena_games")():
+        _warm_up(game.configure(), WARM_UP_DECISIONS)
 
 
 def serve(request: Mapping[str, Any]) -> None:
@@ -273,9 +280,6 @@ def _find_bot(request: Mapping[str, Any]) -> type[Bot]:
     """Return the bot's class: from a file, or from an installed package."""
     cls: type[Bot]
     if request.get("file"):
-        # Not at the top: the registry takes 60 ms, the rest of this module 110 ms, and only bots in files need it.
-        from harness.plugins.registry import bots_of_file
-
         set_bot_folder(str(bot_file(str(request["file"])).parent))
         offer = bots_of_file(str(request["file"]))[str(request["bot"])]
         # The snapshot is read-only for bots, but it is on disk: check that it is what was entered.
@@ -289,8 +293,6 @@ def _find_bot(request: Mapping[str, Any]) -> type[Bot]:
 
 def describe_file(request: Mapping[str, Any]) -> None:
     """Answer the first line, whatever it is, with descriptions of the bots in `file`, or with why it has none."""
-    from harness.plugins.registry import bots_of_file  # as in _find_bot
-
     pipes = Pipes()
     pipes.read_line()
     try:

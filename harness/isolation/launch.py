@@ -6,15 +6,18 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import SubprocessError
 from time import time
+from typing import ClassVar
 
 from harness.isolation.limits import SandboxLimits
 
@@ -169,8 +172,10 @@ class Launch:
     copied: bool = False
     """Whether it forks a copy of itself for each match after hello (`harness.isolation.bot_host`)."""
 
-    def start(self, limits: SandboxLimits, cgroup: str) -> subprocess.Popen[bytes]:
-        """Start it under a supervisor, within these limits, in this cgroup (empty: none)."""
+    def start(self, limits: SandboxLimits, cgroup: str) -> tuple[int, tuple[int, int, int]]:
+        """Start it under a supervisor, within these limits, in this cgroup (empty: none); return the process id of the
+        supervisor, and our ends of stdin, stdout and stderr.
+        """
         orders = {
             "argv": self.argv,
             "entry": self.entry,
@@ -182,21 +187,72 @@ class Launch:
             "limits": limits._asdict(),
             "cgroup": cgroup,
         }
-        # -S skips site-packages for a quick start, -P keeps the current folder out of sys.path.
-        code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from harness.isolation.supervisor import main; main()"
-        command = [sys.executable, "-S", "-P", "-c", code, json.dumps(orders)]
-        # Own process group: Ctrl-C in the terminal must reach Arena only, which ends its bots in order.
-        pipe = subprocess.PIPE
-        return subprocess.Popen(  # noqa: S603 - running untrusted programs is the purpose
-            command,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            cwd="/",
-            env=base_environment(),
-            process_group=0,
-            bufsize=0,
-        )
+        (stdin, to_bot), (from_bot, stdout), (err_of_bot, stderr) = (os.pipe() for _ in range(3))
+        theirs = (stdin, stdout, stderr)
+        text = json.dumps(orders)
+        pid = _Preloaded.fork(text, theirs, limits.strict) or _start_python("main", text, theirs)
+        for descriptor in theirs:
+            os.close(descriptor)
+        return pid, (to_bot, from_bot, err_of_bot)
+
+
+def _start_python(call: str, argument: str, streams: Sequence[int]) -> int:
+    """Start a new Python that calls a function of the supervisor, with these descriptors as stdin, stdout and so on."""
+    # -S skips site-packages for a quick start, -P keeps the current folder out of sys.path.
+    code = f"import os, sys; os.chdir('/'); sys.path.insert(0, {str(ROOT)!r}); from harness.isolation import supervisor"
+    # Own process group: Ctrl-C in the terminal must reach Arena only, which ends its bots in order.
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-S", "-P", "-c", f"{code}; supervisor.{call}()", argument],
+        base_environment(),
+        file_actions=[(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(streams)],
+        setpgroup=0,
+    )
+
+
+class _Preloaded:
+    """The process that has loaded Arena and no bot. Forking it takes a fraction of the time that a new Python takes.
+
+    It ends with this one, when its socket is closed.
+    """
+
+    owner = 0
+    """The process that uses it."""
+    requests: ClassVar[socket.socket | None] = None
+
+    @classmethod
+    def fork(cls, orders: str, streams: Sequence[int], strict: bool) -> int:
+        """Return the process id of a new supervisor with these orders; 0 if it has to be a new Python."""
+        # A supervisor ends when the thread ends that has started the process from which it is forked.
+        if sys.platform != "linux" or threading.current_thread() is not threading.main_thread():
+            return 0
+        if cls.owner != os.getpid():
+            if cls.requests:
+                cls.requests.detach()  # this is a copy of that process, and may use the number for another file
+            cls.owner, cls.requests = os.getpid(), None
+            if not strict:  # one alone is started faster without it, but its bot could see that it is the first
+                return 0
+        try:
+            cls.requests = cls.requests or cls._start()
+            with open(os.memfd_create("orders"), "wb", 0) as file:  # noqa: PTH123 - a descriptor
+                file.write(orders.encode())
+                socket.send_fds(cls.requests, [b" "], [*streams, file.fileno()])
+            if pid := int.from_bytes(cls.requests.recv(8)):
+                return pid
+        except OSError:
+            pass
+        if cls.requests:  # it was killed, or this system forbids it
+            cls.requests.close()
+            cls.requests = None
+        return 0
+
+    @staticmethod
+    def _start() -> socket.socket:
+        ours, theirs = socket.socketpair()
+        with theirs, open(os.devnull, "rb+", 0) as nothing:  # noqa: PTH123 - a descriptor
+            streams = [*[nothing.fileno()] * 3, theirs.fileno()]
+            _start_python("serve", json.dumps([path for path in sys.path if path]), streams)
+        return ours
 
 
 def base_environment() -> dict[str, str]:

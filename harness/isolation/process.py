@@ -8,13 +8,14 @@ import re
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import termios
 from contextlib import suppress
+from io import FileIO
+from math import inf
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, ClassVar
 
 from harness.core.records import FaultKind
@@ -123,9 +124,10 @@ class Process:
         self._cgroup = Cgroup.create(f"{Path(home).name}.{Path(self.folder).name}", wanted.memory, wanted.processes)
         self._in_cgroup = False
         """Whether a cgroup is known to count its memory, so that Arena need not."""
-        self._process = launch.start(wanted, str(self._cgroup.path) if self._cgroup else "")
-        self._pipes = [one for one in (self._process.stdin, self._process.stdout, self._process.stderr) if one]
-        self._in, self._out, self._err = (pipe.fileno() for pipe in self._pipes)
+        self.pid, pipes = launch.start(wanted, str(self._cgroup.path) if self._cgroup else "")
+        """Process id of the supervisor."""
+        self._exit_code: int | None = None
+        self._pipes, (self._in, self._out, self._err) = list(map(FileIO, pipes)), pipes
         for descriptor in (self._in, self._out, self._err):
             # A bot that does not read must not block Arena past the deadline.
             os.set_blocking(descriptor, False)
@@ -156,12 +158,13 @@ class Process:
     @property
     def running(self) -> bool:
         """Whether the program is still running."""
-        return self._process.poll() is None
-
-    @property
-    def pid(self) -> int:
-        """Process id of the supervisor."""
-        return self._process.pid
+        if self._exit_code is None:
+            try:
+                ended, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # code of a bot in this process has waited for it
+                ended, status = self.pid, 0
+            self._exit_code = os.waitstatus_to_exitcode(status) if ended else None
+        return self._exit_code is None
 
     @property
     def counted_by_kernel(self) -> bool:
@@ -441,18 +444,14 @@ class Process:
         self._release_copy()
         if self.template:
             self.template.close()
-        code: int | None = None
-        try:
-            code = self._wait_for_exit(grace)
-        except subprocess.TimeoutExpired:
+        code = self._wait_for_exit(grace)
+        if code is None:
             # SIGTERM lets the supervisor kill everything the bot started. SIGKILL is for a supervisor that hangs.
-            self._process.terminate()
-            try:
-                self._wait_for_exit(KILL_AFTER_S)
-            except subprocess.TimeoutExpired:
+            os.kill(self.pid, signal.SIGTERM)
+            if self._wait_for_exit(KILL_AFTER_S) is None:
                 with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
-                self._process.wait()
+                    os.killpg(self.pid, signal.SIGKILL)
+                self._wait_for_exit(inf)
         with suppress(OSError, KeyError):
             # Bounded: an orphan that keeps writing must not keep us here.
             for _ in range(MAX_LOG_BYTES // READ_BYTES):
@@ -468,15 +467,17 @@ class Process:
         shutil.rmtree(self.folder, ignore_errors=True)
         return _exit_text(code)
 
-    def _wait_for_exit(self, seconds: float) -> int:
-        """Return the exit code of the supervisor; raises TimeoutExpired."""
-        # `Popen.wait` with a limit sleeps up to 50 ms between two looks, so it takes twice as long as the exit.
-        if seconds and hasattr(os, "pidfd_open") and self.running:
-            descriptor = os.pidfd_open(self.pid)
-            select.select([descriptor], [], [], seconds)
-            os.close(descriptor)
-            seconds = 0.0
-        return self._process.wait(seconds)
+    def _wait_for_exit(self, seconds: float) -> int | None:
+        """Return the exit code of the supervisor; None if it runs after this time."""
+        until = perf_counter() + seconds
+        while self.running and (left := until - perf_counter()) > 0:
+            if hasattr(os, "pidfd_open"):
+                descriptor = os.pidfd_open(self.pid)
+                select.select([descriptor], [], [], min(left, KILL_AFTER_S))
+                os.close(descriptor)
+            else:
+                sleep(POLL_INTERVAL_S)
+        return self._exit_code
 
 
 def _unread_bytes(pipe: int) -> int:

@@ -1,21 +1,25 @@
 """The process between Arena and a bot: starts the bot within its limits and kills everything the bot leaves behind.
 
-`launch` starts it in a new Python, with one JSON argument. It ends when the bot's program ends, on SIGTERM, or when
-its parent dies, and kills everything that the program started. The bot cannot reach it where the kernel has namespaces.
+`launch` starts it in a new Python, or as a fork of one that has loaded Arena and no bot (`serve`). It ends when the
+bot's program ends, on SIGTERM, or when its parent dies, and kills everything that the program started. The bot cannot
+reach it where the kernel has namespaces.
 
 It is started with -S (no site-packages) for a quick start: standard library only.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import site
+import socket
 import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from struct import unpack
 from time import sleep
 from typing import Any, NoReturn
 
@@ -26,6 +30,34 @@ from harness.isolation.limits import SandboxLimits, find_packages
 EXIT_CANNOT_START = 126
 """Exit code when the program cannot be started within its limits; stderr has the reason."""
 _program_pids: list[int] = []
+
+
+def serve() -> NoReturn:
+    """Fork a supervisor for each request, until Arena closes the socket."""
+    sys.path[:] = dict.fromkeys([*json.loads(sys.argv[1]), *sys.path])
+    import_module("harness.isolation.bot_host").preload()
+    gc.collect()
+    gc.freeze()  # forks share what the collector does not touch
+    fork, requests = kernel.sibling_fork(), socket.socket(fileno=3)
+    # The memory of this process must not change, or a bot could see how many were started before it. So the fork reads
+    # its orders, and descriptors are not received by socket.recv_fds, of which something stays.
+    while message := requests.recvmsg(1, socket.CMSG_SPACE(16))[1]:
+        streams = *_, orders = unpack("4i", message[0][2])
+        pid = fork()
+        if pid == 0:
+            requests.close()
+            os.setpgid(0, 0)
+            for target, descriptor in enumerate(streams[:3]):
+                os.dup2(descriptor, target)
+            sys.argv[1] = os.pread(orders, os.fstat(orders).st_size, 0).decode()
+        for descriptor in streams:
+            os.close(descriptor)
+        if pid == 0:
+            kernel.set_command_line(f"arena {json.loads(sys.argv[1])['limits']['folder']}")
+            main()
+        requests.send(pid.to_bytes(4))
+        del message, streams, _, orders, pid
+    os._exit(0)
 
 
 def main() -> NoReturn:

@@ -33,7 +33,7 @@ COMMANDS = {
     "check": Command("harness.conformance.cli:command", "Play a bot at all its games and report whether it is fit."),
     "compare": Command("harness.comparison.cli:command", "Find out whether one bot is better than another."),
     "completion": Command("harness.completion:command", "Print the shell script that completes commands and names."),
-    "doctor": Command("harness.doctor.cli:command", "Report what this machine can enforce against untrusted bots."),
+    "doctor": Command("harness.doctor:command", "Report what this machine can enforce against untrusted bots."),
     "export": Command("harness.export.cli:command", "Write a run as Parquet or CSV, for data analysis and learning."),
     "formats": Command(
         "harness.cli.listing:formats_command", "List the installed tournament formats with their options."

@@ -25,6 +25,7 @@ ALLOWED = {
     "browser/files.py": "the options of npm and pip",
     "browser/table.py": "the command in run.json",
     "core/options.py": "the help texts of the options of a run",
+    "doctor/__init__.py": "a command and its answers",
     "luck/run.py": "the options of arena learn-values, whose command is in the same file",
     "match/stdio.py": "the text of a fault, which is in records and so must not change",
     "output/text.py": "sentences about isolation, which commands and Python print alike",

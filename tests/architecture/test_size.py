@@ -33,8 +33,6 @@ SMALL = {
     "executors/serial.py": "one executor",
     "isolation/doctor.py": "what this machine can enforce",
     "isolation/limits.py": "the part of a launch that each bot's process needs, so it loads little",
-    "isolation/kernel.py": "system calls that Python lacks, for the sandbox and for other processes",
-    "isolation/supervisor.py": "a process that starts in a new Python, so it loads little",
     "match/faults.py": "what a fault of a bot is, for the referee and every process that runs bots",
     "new_package/cli.py": "two commands",
     "new_package/files.py": "the page of typed bots must not load commands",

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+from harness import doctor
 from harness.ask import cost
-from harness.cli import doctor
 from harness.cli.main import main
 from harness.core.records import MatchSpec
 from harness.isolation.doctor import probe

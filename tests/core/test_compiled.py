@@ -86,7 +86,7 @@ def test_where_nothing_is_compiled_nothing_is_stale(tmp_path):
 
 
 def test_doctor_names_a_module_that_was_compiled_from_another_source(monkeypatch):
-    monkeypatch.setattr("harness.doctor.cli.stale_modules", lambda: ["harness/core/game.py"])
+    monkeypatch.setattr("harness.doctor.stale_modules", lambda: ["harness/core/game.py"])
     told = arena("doctor", code=1)
     assert "harness/core/game.py was compiled from another source" in told.stdout
 

@@ -160,8 +160,8 @@ def test_the_process_ends_when_its_parent_is_killed(start, confined):
         "from harness.isolation.process import Process\n"
         f"argv = with_absolute_paths([sys.executable, '-S', '-c', {program!r}])\n"
         "launch = Launch(argv, readable=(sys.prefix, sys.base_prefix))\n"
-        f"p = Process(launch, sys.argv[2], None, confined={confined})\n"
-        f"p.ask(b'\\n', time.perf_counter() + {PATIENCE})\n"
+        f"both = [Process(launch, sys.argv[2], None, confined={confined}) for _ in range(2)]\n"  # the second is forked
+        f"[each.ask(b'\\n', time.perf_counter() + {PATIENCE}) for each in both]\n"
         "print('ready', flush=True); time.sleep(999)"
     )
     parent = subprocess.Popen(
@@ -169,7 +169,7 @@ def test_the_process_ends_when_its_parent_is_killed(start, confined):
     )
     with parent:
         assert parent.stdout.readline() == "ready\n"
-        assert len(processes(start.home)) >= 2
+        assert len(processes(start.home)) >= 3  # with the parent
         parent.kill()
     wait_for(lambda: processes(start.home) == [], "no bot is left behind")
     for folder in Path(start.home).iterdir():

@@ -1,0 +1,99 @@
+"""Supervisors are forked from a process that has loaded Arena and ends with it; forks cannot count each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from harness.isolation.accounting import children_of
+from harness.isolation.launch import ROOT, Launch, with_absolute_paths
+from harness.isolation.process import Process
+from tests.isolation.support import processes
+from tests.support.waiting import PATIENCE, wait_for, within
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forked on Linux only")
+
+LOOK = """
+import gc, os, sys
+sys.path.insert(0, sys.argv[2])
+from harness.isolation import kernel, supervisor
+def look():
+    seen = sys.getallocatedblocks(), id(object()), gc.get_count()
+    os.write(1, f"{seen}\\n".encode())
+    os._exit(0)
+kernel.set_command_line = lambda text: None
+supervisor.main = look
+os.dup2(int(sys.argv[3]), 3)
+supervisor.serve()
+"""
+
+
+def test_no_fork_sees_by_its_memory_how_many_there_were_before():
+    (ours, theirs), (back, there) = socket.socketpair(), os.pipe()
+    arguments = [json.dumps([path for path in sys.path if path]), str(ROOT), str(theirs.fileno())]
+    server = subprocess.Popen([sys.executable, "-S", "-c", LOOK, *arguments], pass_fds=[theirs.fileno()])
+    theirs.close()
+    seen = set()
+    with server, ours, within():
+        for number in range(6):
+            with open(os.memfd_create("orders"), "wb", 0) as file:  # noqa: PTH123 - a descriptor
+                file.write(json.dumps({"limits": {"folder": "x" * number}}).encode())
+                socket.send_fds(ours, [b" "], [0, there, 2, file.fileno()])
+            os.waitpid(int.from_bytes(ours.recv(8)), 0)
+            seen.add(os.read(back, 100))
+        ours.close()
+        assert server.wait() == 0  # it ends with the socket
+    os.close(back)
+    os.close(there)
+    assert len(seen) == 1
+
+
+@pytest.fixture
+def start():
+    """Starts a strict process that answers once; `home` is where its folders are."""
+    home = tempfile.mkdtemp(prefix="arena-test-")
+    Path(home).chmod(0o711)
+    argv = with_absolute_paths([sys.executable, "-S", "-c", "print(1, flush=True); input()"])
+
+    def make():
+        return Process(Launch(argv, readable=(sys.prefix, sys.base_prefix)), home, strict=True)
+
+    make.home = home
+    yield make
+    assert processes(home) == []
+    shutil.rmtree(home)
+
+
+def preloaded():
+    """The processes that wait for requests to fork."""
+    called = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in children_of(os.getpid())}
+    return [pid for pid, command in called.items() if b"supervisor.serve()" in command]
+
+
+def test_forks_are_our_children_and_are_listed_with_their_folders(start):
+    process = start()
+    assert process.ask(b"", perf_counter() + PATIENCE) == b"1"
+    assert process.pid in children_of(os.getpid())
+    assert {each.strip() for each in processes(process.folder)} == {f"arena {process.folder}"}
+    process.kill()
+
+
+def test_after_it_was_killed_another_one_is_started(start):
+    start().kill()
+    [old] = preloaded()
+    os.kill(old, signal.SIGKILL)
+    for _ in range(2):  # the first is a new Python
+        process = start()
+        assert process.ask(b"", perf_counter() + PATIENCE) == b"1"
+        process.kill()
+    wait_for(lambda: set(preloaded()) - {old}, "another one waits for requests")
