@@ -218,13 +218,15 @@ def test_a_whole_match_by_taps_becomes_a_record_that_verify_accepts(visitor, tmp
     assert "error" not in found, found
     assert found["onBoard"] > found["taps"] / 4
     assert "true" in visitor.text("checked")
-    with zipfile.ZipFile(visitor.downloaded("document.getElementById('download').click()")) as files:
+    saved = visitor.downloaded("document.getElementById('download').click()")
+    with zipfile.ZipFile(saved) as files:
         files.extractall(tmp_path)
     [run] = tmp_path.iterdir()
     done = arena("verify", run, "--bots", "--isolate", "off", "--workers", "0")
     assert done.exit_code == 0, done.output
     assert "the bots decide as recorded" in done.output
     assert EXPERTS[game] in (run / GAMES).read_text()
+    assert saved.name in visitor.text("download")
     visitor.check_quiet()
 
 
@@ -242,8 +244,8 @@ def test_a_match_is_kept_and_continued_and_hints_come_with_reasons_and_rules(vis
     visitor.act("document.querySelector('#all-rules summary').click()")
     assert "EP-1 " in visitor.text("all-rule-list")
     visitor.check_layout(390)
-    assert "after 1 choices" in visitor.text("saved-text")
-    visitor.act("document.getElementById('continue').click()")
+    assert "after 1 choices" in visitor.text("saved")
+    visitor.act("document.querySelector('#saved button').click()")
     assert visitor.text("table") == shown
     visitor.check_quiet()
 
@@ -282,7 +284,7 @@ def test_only_named_bots_are_published_with_their_source_and_opponents_have_thei
     assert "open" in visitor.text("table")
 
 
-def test_a_match_of_the_site_is_true_and_a_tampered_one_is_not(visitor, home):
+def test_a_match_of_the_site_is_true_and_a_tampered_one_is_not(visitor, home, tmp_path):
     [run] = (home / "results").iterdir()
     line = (run / GAMES).read_text().splitlines()[0]
     record = json.loads(line)
@@ -301,8 +303,16 @@ def test_a_match_of_the_site_is_true_and_a_tampered_one_is_not(visitor, home):
     visitor.act(check, json.dumps({**record, "scores": record["scores"][::-1]}))
     assert visitor.page.js(found) == "false"
     assert "scores" in visitor.text("findings")
-    visitor.act(check, line)
+    with zipfile.ZipFile(tmp_path / "saved.zip", "w") as archive:  # as the page saves a match
+        archive.writestr("saved/run.json", "{}")
+        archive.writestr("saved/games.jsonl", f"{line}\n")
+    choose = "document.getElementById('findings').replaceChildren()"
+    before = visitor.page.js(f"{choose}; return Number(document.body.dataset.ready)")
+    visitor.page.driver.find_element("id", "file").send_keys(str(tmp_path / "saved.zip"))
+    visitor.page.wait(DONE, before)
     assert visitor.page.js(found) == "true"
+    visitor.page.js(check, "PK, no record")
+    assert "There is no record" in visitor.text("trouble")
     visitor.check_layout(390)
     visitor.check_layout(1280)
     visitor.check_quiet()

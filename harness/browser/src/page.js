@@ -101,6 +101,23 @@ export const zipped = (folder, files) => {
   return new Blob([...parts, ...directory, end], { type: "application/zip" });
 };
 
+/**
+ * The text of a file in an archive that `zipped` made; null if these bytes are no such archive or lack the file.
+ * @param {ArrayBuffer} archive @param {string} wanted
+ */
+export const unzipped = (archive, wanted) => {
+  const view = new DataView(archive), text = new TextDecoder();
+  for (let at = 0; at + 30 <= archive.byteLength && view.getUint32(at, true) === 0x04034b50;) {
+    const [stored, size, name, extra] = [view.getUint16(at + 8, true) === 0, view.getUint32(at + 18, true), view.getUint16(at + 26, true), view.getUint16(at + 28, true)];
+    const start = at + 30 + name + extra;
+    if (stored && start + size <= archive.byteLength && text.decode(new Uint8Array(archive, at + 30, name)).endsWith(`/${wanted}`)) {
+      return text.decode(new Uint8Array(archive, start, size));
+    }
+    at = start + size;
+  }
+  return null;
+};
+
 /** @param {string} name @param {Blob} content */
 export const download = (name, content) => {
   const link = element("a", { href: URL.createObjectURL(content), download: name });

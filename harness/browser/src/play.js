@@ -22,21 +22,19 @@ let busy = false;
 /** What the site's newest table of each game says of a bot. @type {Record<string, Record<string, string>>} */
 let strengths = {};
 
-const SAVED = "arena-match";
-
-/** Local storage may be switched off. @param {Saved | null} what */
-const save = (what) => {
+/** One match of each game is kept. Local storage may be switched off. @param {string} game @param {Saved | null} what */
+const save = (game, what) => {
   try {
-    if (what) localStorage.setItem(SAVED, JSON.stringify(what));
-    else localStorage.removeItem(SAVED);
+    if (what) localStorage.setItem(`arena-match-${game}`, JSON.stringify(what));
+    else localStorage.removeItem(`arena-match-${game}`);
   } catch { /* then the match is not kept */ }
 };
 
-/** @returns {Saved | null} */
-const saved = () => {
+/** @param {string} game @returns {Saved | null} */
+const saved = (game) => {
   try {
-    const found = JSON.parse(localStorage.getItem(SAVED) || "null");
-    return found && typeof found.setting?.game === "string" && Array.isArray(found.choices) ? found : null;
+    const found = JSON.parse(localStorage.getItem(`arena-match-${game}`) || "null");
+    return found?.setting?.game === game && Array.isArray(found.choices) ? found : null;
   } catch {
     return null;
   }
@@ -89,7 +87,7 @@ const showOpponents = () => {
     /** @type {HTMLSelectElement} */ (list).value = at < Math.max(least - 1, 1) ? order.find((bot) => bot.name === usual[at])?.typed ?? order[0].typed : "";
     return list;
   }));
-  part("seat").replaceChildren(...Array.from({ length: most }, (_, seat) => new Option(`seat ${seat + 1}`, String(seat))));
+  part("seat").replaceChildren(...Array.from({ length: most }, (_, seat) => new Option(`seat ${seat}`, String(seat))));
   aboutBot();
 };
 
@@ -184,7 +182,7 @@ const choose = (action) => working(async () => {
   table = { ...table, ...next };
   match.choices.push(action.code);
   match.when = new Date().toISOString();
-  save(table.over ? null : match);
+  save(table.game, table.over ? null : match);
   await show();
 });
 
@@ -196,7 +194,10 @@ const show = async () => {
   const list = part("news");
   for (const old of list.children) old.classList.remove("fresh");
   list.prepend(...table.news.map((/** @type {string} */ text) => element("li", { textContent: text, className: "fresh" })).reverse());
-  part("latest").replaceChildren(...table.news.map((/** @type {string} */ text) => element("p", { textContent: text })).reverse());
+  const own = table.names[table.seat];
+  part("latest").replaceChildren(...table.news.map((/** @type {string} */ text) =>
+    element("p", { textContent: text, className: text.includes(own) ? "own" : "" })));
+  part("latest").scrollTop = 0; // oldest first: what followed from the last choice
   part("result").hidden = !table.over;
   if (table.over) await showResult();
 };
@@ -218,7 +219,6 @@ const drawBoard = () => {
 };
 
 const MAX_BUTTONS = 8;
-const SHAPES = "rect, circle, path, polygon";
 
 const showChoices = () => {
   /** @type {Action[]} */
@@ -232,14 +232,17 @@ const showChoices = () => {
     actions.forEach((action) => drawn.add(action));
     if (actions.length === 1) exact.add(actions[0]);
     piece.classList.add("can");
-    (piece.matches(SHAPES) ? piece : piece.querySelector(SHAPES))?.classList.add("outline");
     piece.setAttribute("role", "button");
     piece.setAttribute("tabindex", "0");
     // What can be read on it comes first, so that one can say it to a voice control.
     const seen = [...piece.querySelectorAll("text")].map((text) => text.textContent).join("");
     const action = actions.length === 1 ? actions[0].text : `${actions[0].text}, or ${actions.length - 1} more`;
     piece.setAttribute("aria-label", seen ? `${seen}: ${action}` : action);
-    const act = () => (actions.length === 1 ? choose(actions[0]) : offer(actions));
+    const act = () => {
+      if (actions.length === 1) return choose(actions[0]);
+      offer(actions);
+      piece.classList.add("advised");
+    };
     piece.addEventListener("click", act);
     piece.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") {
@@ -248,6 +251,7 @@ const showChoices = () => {
       }
     });
   }
+  part("turn").classList.remove("asking");
   // One tap a decision: what is drawn together with others is a button as well, as long as there are few.
   const alone = legal.filter((action) => !exact.has(action));
   const others = alone.length > MAX_BUTTONS ? legal.filter((action) => !drawn.has(action)) : alone;
@@ -274,10 +278,21 @@ const button = (action) => {
   return made;
 };
 
-/** Several actions are meant by what was tapped: ask which. @param {Action[]} actions */
+/** Several actions are meant by what was tapped: ask which, where the choices are. @param {Action[]} actions */
 const offer = (actions) => {
-  part("choices").replaceChildren(element("p", { textContent: "Which of these?" }), ...actions.map(button));
-  /** @type {HTMLElement | null} */ (part("choices").querySelector("button"))?.focus();
+  const cancel = element("button", { textContent: "cancel", type: "button" });
+  cancel.addEventListener("click", () => {
+    drawBoard();
+    showChoices();
+  });
+  unmark();
+  part("turn").classList.add("asking"); // leaves out the other texts, so that the board stays in view
+  part("choices").replaceChildren(element("p", { textContent: "Which of these?" }), ...actions.map(button), cancel);
+  /** @type {HTMLElement | null} */ (part("choices").querySelector("button"))?.focus({ preventScroll: true });
+};
+
+const unmark = () => {
+  for (const piece of part("table").querySelectorAll(".advised")) piece.classList.remove("advised");
 };
 
 const hint = () => working(async () => {
@@ -307,13 +322,18 @@ const showResult = async () => {
   order.sort((/** @type {number} */ a, /** @type {number} */ b) => table.ranks[a] - table.ranks[b]);
   part("standing").replaceChildren(...order.map((/** @type {number} */ seat) =>
     element("li", { value: table.ranks[seat], className: seat === table.seat ? "own" : "" }, element("bdi", { textContent: table.names[seat] }), ": ", element("b", { textContent: table.scores[seat] }))));
-  part("won").textContent = table.ranks[table.seat] === 1 ? "You won." : "The match is over.";
+  const place = table.ranks[table.seat], shared = table.ranks.filter((/** @type {number} */ rank) => rank === place).length > 1;
+  part("won").textContent = place === 1 && !shared ? "You won." : `You came ${["first", "second", "third", "fourth", "fifth", "last"][place - 1]} of ${table.names.length}${shared ? ", with another" : ""}.`;
   part("checked").textContent = "";
   const files = await python.call("run_files");
   const checked = await python.call("verify", [files["games.jsonl"]]);
-  part("checked").textContent = checked.true ? "Played again by the rules: true." : `Played again by the rules, it differs: ${checked.why}`;
+  part("checked").textContent = checked.true ? "The record was checked: it is true to the rules." : `Played again by the rules, it differs: ${checked.why}`;
   const name = `${table.game}-${match?.setting.seed}`;
-  part("download").onclick = () => download(`${name}.zip`, zipped(name, files));
+  part("download").textContent = "save the record";
+  part("download").onclick = () => {
+    download(`${name}.zip`, zipped(name, files));
+    part("download").textContent = `saved as ${name}.zip`;
+  };
   scrollTo(0, 0); // where the result is
   part("how").textContent = `unzip ${name}.zip; arena replay ${name} ${table.id}; arena verify ${name} --bots`;
 };
@@ -336,7 +356,7 @@ const main = async () => {
     part(id).addEventListener("click", () => {
       if (busy) {
         python.stop(); // a bot that never answers
-        save(match?.choices.length ? match : null);
+        if (match) save(match.setting.game, match.choices.length ? match : null);
       }
       part("match").hidden = true;
       document.body.classList.remove("playing");
@@ -344,14 +364,6 @@ const main = async () => {
       offerSaved();
     });
   }
-  part("continue").addEventListener("click", () => {
-    const found = saved();
-    if (found) open(found);
-  });
-  part("forget").addEventListener("click", () => {
-    save(null);
-    offerSaved();
-  });
   let drawnAt = innerWidth;
   addEventListener("resize", () => {
     if (table && !part("match").hidden && drawnAt !== innerWidth) {
@@ -379,13 +391,23 @@ const main = async () => {
   });
 };
 
+/** The matches that were left, one of each game. */
 const offerSaved = () => {
-  const found = saved();
-  part("saved").hidden = !found;
-  if (found) {
-    const game = games.find((each) => each.name === found.setting.game);
-    part("saved-text").textContent = `You left a match of ${game?.title || found.setting.game} against ${found.setting.bots.join(", ")} after ${found.choices.length} choices.`;
-  }
+  const found = games.map((game) => ({ game, left: saved(game.name) }));
+  part("saved").replaceChildren(...found.flatMap(({ game, left }) => {
+    if (!left) return [];
+    const text = `You left a match of ${game.title} against ${left.setting.bots.join(", ")} after ${left.choices.length} choices.`;
+    const resume = element("button", { textContent: "continue it", type: "button", className: "main" });
+    resume.addEventListener("click", () => open(left));
+    const forget = element("button", { textContent: "forget it", type: "button" });
+    forget.addEventListener("click", () => {
+      if (!confirm(`Forget this match of ${game.title}?`)) return;
+      save(game.name, null);
+      offerSaved();
+    });
+    return [element("p", { textContent: text }), element("p", {}, resume, " ", forget)];
+  }));
+  part("saved").hidden = !part("saved").children.length;
 };
 
 main();

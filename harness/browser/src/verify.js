@@ -1,7 +1,7 @@
 // The page that plays a recorded match again by the rules.
 import { Python, obstacle } from "./python.js";
 import { readRecord } from "./records.js";
-import { aroundSite, element, part, showProgress, showTrouble } from "./page.js";
+import { aroundSite, element, part, showProgress, showTrouble, unzipped } from "./page.js";
 
 const python = new Python(showProgress);
 const MAX_RECORDS = 1000;
@@ -19,7 +19,7 @@ const checkAll = async (text) => {
   showTrouble("");
   part("findings").replaceChildren();
   const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
-  if (!lines.length) return showTrouble("There is no record: paste a line of games.jsonl, or choose the file.");
+  if (!lines[0]?.startsWith("{")) return showTrouble("There is no record: paste a line of games.jsonl, or choose that file or the archive that the page saved.");
   try {
     for (const line of lines.slice(0, MAX_RECORDS)) await check(line);
     if (lines.length > MAX_RECORDS) part("findings").append(element("li", { textContent: `The other ${lines.length - MAX_RECORDS} were not checked here; arena verify checks whole runs.` }));
@@ -27,6 +27,11 @@ const checkAll = async (text) => {
     showTrouble(error);
   }
   document.body.dataset.ready = String(Number(document.body.dataset.ready || 0) + 1);
+};
+
+/** @param {File | undefined} file */
+const checkFile = async (file) => {
+  if (file) await checkAll(unzipped(await file.arrayBuffer(), "games.jsonl") ?? await file.text());
 };
 
 /** A match that a page of the site names: its run and its id are looked up in what the site lists. */
@@ -44,12 +49,11 @@ const main = async () => {
   if (why) return showTrouble(why);
   const box = /** @type {HTMLTextAreaElement} */ (part("record")), input = /** @type {HTMLInputElement} */ (part("file"));
   part("check").addEventListener("click", () => checkAll(box.value));
-  input.addEventListener("change", async () => { if (input.files?.[0]) checkAll(await input.files[0].text()); });
+  input.addEventListener("change", () => checkFile(input.files?.[0]));
   addEventListener("dragover", (event) => event.preventDefault());
-  addEventListener("drop", async (event) => {
+  addEventListener("drop", (event) => {
     event.preventDefault();
-    const file = event.dataTransfer?.files[0];
-    if (file) checkAll(await file.text());
+    checkFile(event.dataTransfer?.files[0]);
   });
   part("checking").hidden = false;
   try {
