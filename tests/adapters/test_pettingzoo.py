@@ -18,7 +18,7 @@ from harness.plugins.registry import load
 pytest.importorskip("pettingzoo", reason="needs PettingZoo: pip install 'arena-harness[pettingzoo]'")
 from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, render_test, seed_test
-from pettingzoo.utils import wrappers
+from pettingzoo.utils import aec_to_parallel, wrappers
 
 from harness.adapters import pettingzoo as arena_zoo
 
@@ -162,6 +162,13 @@ def test_a_wrong_shape_is_outside_of_the_action_space():
     env.reset(seed=3)
     with pytest.raises(AssertionError, match="action is not in action space"):
         env.step(np.array([1, 2]))
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_pettingzoo_refuses_to_make_it_parallel(game):
+    """One agent is on turn at a time, so PettingZoo's test of parallel environments does not apply."""
+    with pytest.raises(AssertionError, match="not generally safe"):
+        aec_to_parallel(arena_zoo.env(game))
 
 
 def test_steps_before_reset_are_errors():
