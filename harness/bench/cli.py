@@ -196,7 +196,7 @@ PEER_NAMES = ("catanatron", "open_spiel", "pettingzoo", "rlcard", "chess")
     type=click.Path(exists=True, dir_okay=False),
     multiple=True,
     metavar="PYTHON",
-    help="Compare this arena with the one that is installed for another interpreter: the same matches, in turns.",
+    help="Compare this arena with the one that is installed for another interpreter: the same matches, alternately.",
 )
 @click.option(
     "--against",

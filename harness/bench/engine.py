@@ -77,7 +77,7 @@ def _break_down(python: str | None, game: str, players: int, plan: SpeedPlan) ->
 
 
 def _time_parts(loops: dict[str, LoopProcess], plan: SpeedPlan) -> dict[str, list[float]]:
-    """Return the microseconds a decision of each part, measured in turns."""
+    """Return the microseconds a decision of each part, measured alternately."""
     games = loops["match"].play_for(plan.seconds / plan.pairs / len(loops), 0).games
     # Whole batches, so that every part plays the same matches.
     games = BATCH_MATCHES * max(1, round(games / BATCH_MATCHES))

@@ -65,7 +65,7 @@ from harness.runs.store import RecordFile
 
 
 ROUNDS = 3
-"""Rounds in which the executors are measured in turns; the best round of each counts, because a disturbance slows one
+"""Rounds in which the executors are measured alternately; the best round of each counts, because a disturbance slows one
 round and not all."""
 
 

@@ -235,7 +235,7 @@ STARTS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
 
 
 def measure_start(rounds: int = ROUNDS) -> dict[str, dict[str, float]]:
-    """Return the milliseconds of each, elapsed and of processor time: medians over rounds in turns, after one that
+    """Return the milliseconds of each, elapsed and of processor time: medians over alternating rounds, after one that
     fills caches."""
     waited: dict[str, list[float]] = {what: [] for what in STARTS}
     worked: dict[str, list[float]] = {what: [] for what in STARTS}

@@ -162,7 +162,7 @@ def _environment(python: str | None) -> dict[str, str]:
     return {**kept, **thread_variables(1), "PYTHONHASHSEED": "0", "PYTHONSAFEPATH": "1"}
 
 
-# Paired timing: two loops are measured in turns, so a disturbance affects both of a pair.
+# Paired timing: two loops are measured alternately, so a disturbance affects both of a pair.
 
 
 DEFAULT_PAIRS = 7
@@ -406,7 +406,7 @@ class SpeedRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def versus_arenas(pythons: Iterable[str], plan: SpeedPlan, log: Log) -> Iterator[SpeedRow]:
-    """Yield comparisons with Arenas of other interpreters: the same matches, in turns."""
+    """Yield comparisons with Arenas of other interpreters: the same matches, alternately."""
     if plan.count:
         valgrind_command()
     for python in pythons:

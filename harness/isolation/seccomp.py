@@ -166,7 +166,7 @@ DENIED = (
     ),
     Denied(
         "locks of files",
-        "two bots could communicate by locking the same system file in turns",
+        "two bots could communicate by locking the same system file alternately",
         ("flock",),
         errno.ENOLCK,
         channel=True,
