@@ -65,8 +65,8 @@ from harness.runs.store import RecordFile
 
 
 ROUNDS = 3
-"""Rounds in which the executors are measured alternately; the best round of each counts, because a disturbance slows one
-round and not all."""
+"""Rounds in which the executors are measured alternately; the best round of each counts, because a disturbance slows
+one round and not all."""
 
 
 def measure_executors(game: Game[Any], players: int, workers: int, seconds: float) -> dict[str, float]:
