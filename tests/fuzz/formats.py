@@ -182,6 +182,36 @@ class Records(RunFormat):
         change_lines(run / "games.jsonl", rng)
 
 
+class Attached(RunFormat):
+    """The notes of bots, and the signature of a run."""
+
+    name = "attached"
+    commands = (
+        "replay run 0 --json", "replay run 0 --all --seat 0", "verify run", "verify run --json", "leaderboard run",
+        "serve", "ask skittish run 0 --json", "tournament --resume results/run --workers 0 -q",
+    )  # fmt: skip
+    slow_commands = ("publish run --to site",)
+    other_commands = ("verify run --bots",)
+
+    def prepare(self) -> None:
+        arena("sign", "--new-key", "--key", "key.pem")
+        arena("tournament", "--game", "el-paso", "--workers", 0, "--quiet", "--bot", "outlaw:explain=yes", "--bot",
+              "diehard", "--deals", 1, "--name", "plain", "--seed", 3)  # fmt: skip
+        arena("sign", "results/plain", "--key", "key.pem")
+
+    def write(self, rng: Random) -> None:
+        run = Path("results/plain").rename("results/run")
+        self.change(run, rng)
+
+    def change(self, run: Path, rng: Random) -> None:
+        if rng.random() < 0.6:
+            change_lines(run / "notes.jsonl", rng)
+            return
+        path = run / "signature.json"
+        text = json_text(mutated(json.loads(path.read_bytes()), rng), indent=2)
+        path.write_bytes(damaged(text, rng) if rng.random() < 0.3 else text)
+
+
 # A league
 
 
@@ -460,5 +490,5 @@ class Requests(Format):
 
 
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (RunJson, Records, Journal, Config, Components, Values, Replies, Requests)
+    kind.name: kind for kind in (RunJson, Records, Attached, Journal, Config, Components, Values, Replies, Requests)
 }
