@@ -111,7 +111,7 @@ def change_lines(path: Path, rng: Random) -> None:
 class RunFormat(Format):
     """A run folder with four matches, in half of the cases with a components file."""
 
-    commands = (
+    commands: ClassVar[tuple[str, ...]] = (
         "leaderboard run", "leaderboard run --table-format json --wide", "leaderboard run --table-format html",
         "leaderboard run later", "matches run", "matches run --json", "matches run --sort margin --close",
         "matches run --bot random --faults", "replay run 0 --json", "replay run 0 --all --seat 0",
@@ -119,8 +119,12 @@ class RunFormat(Format):
         "tournament results/run --save b.toml", "verify run", "verify run --json", "page",
         "export run --to csv --out tables", "export run --to csv --table seats --out tables",
     )  # fmt: skip
-    slow_commands = ("report run", "publish run --to site", "leaderboard run --luck-adjusted")
-    other_commands = ("tournament --resume results/run --workers 0", "tournament --resume results/run --deals 3",
+    slow_commands: ClassVar[tuple[str, ...]] = (
+        "report run",
+        "publish run --to site",
+        "leaderboard run --luck-adjusted",
+    )
+    other_commands: ClassVar[tuple[str, ...]] = ("tournament --resume results/run --workers 0", "tournament --resume results/run --deals 3",
                       "verify run --bots", "ask results/run 0 --bot random")  # fmt: skip
 
     def __init__(self) -> None:
@@ -208,6 +212,27 @@ class Attached(RunFormat):
             change_lines(run / "notes.jsonl", rng)
             return
         path = run / "signature.json"
+        text = json_text(mutated(json.loads(path.read_bytes()), rng), indent=2)
+        path.write_bytes(damaged(text, rng) if rng.random() < 0.3 else text)
+
+
+class Saved(RunFormat):
+    """The unfinished match of a person."""
+
+    name = "saved"
+    commands = ("play --resume run", "verify run", "matches run", "serve")
+
+    def prepare(self) -> None:
+        typed = CliRunner().invoke(
+            main, ["play", "el-paso", "--bot", "skittish", "--seed", "5", "--name", "plain"], input="1!\n" * 9
+        )
+        assert Path("results/plain/unfinished.json").exists(), typed.output
+
+    def write(self, rng: Random) -> None:
+        self.change(Path("results/plain").rename("results/run"), rng)
+
+    def change(self, run: Path, rng: Random) -> None:
+        path = run / "unfinished.json"
         text = json_text(mutated(json.loads(path.read_bytes()), rng), indent=2)
         path.write_bytes(damaged(text, rng) if rng.random() < 0.3 else text)
 
@@ -490,5 +515,6 @@ class Requests(Format):
 
 
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (RunJson, Records, Attached, Journal, Config, Components, Values, Replies, Requests)
+    kind.name: kind
+    for kind in (RunJson, Records, Attached, Saved, Journal, Config, Components, Values, Replies, Requests)
 }
