@@ -124,8 +124,10 @@ class RunFormat(Format):
         "publish run --to site",
         "leaderboard run --luck-adjusted",
     )
-    other_commands: ClassVar[tuple[str, ...]] = ("tournament --resume results/run --workers 0", "tournament --resume results/run --deals 3",
-                      "verify run --bots", "ask results/run 0 --bot random")  # fmt: skip
+    other_commands: ClassVar[tuple[str, ...]] = (
+        "tournament --resume results/run --workers 0", "tournament --resume results/run --deals 3",
+        "verify run --bots", "ask random run 0",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.registry = load()
