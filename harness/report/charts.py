@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from harness.output.columns import number
+from harness.output.columns import ScoreText, number
 from harness.output.leaderboard import pairwise_table, seats_table
 from harness.output.tables import NOTHING, short
 from harness.ratings.leaderboard import Leaderboard, Standing
@@ -139,8 +139,8 @@ _SCALE = colormaps["PuOr_r"].resampled(20)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
-    """Yield the charts of a leaderboard for which there are enough matches."""
+def charts(board: Leaderboard, facts: Facts, score_text: ScoreText | None = None) -> Iterator[Chart]:
+    """Yield the charts of a leaderboard for which there are enough matches; `score_text` writes the game's scores."""
     title, standings = board.title, board.standings[:MAX_CHART_BOTS]
     bots = [standing.bot for standing in standings]
     yield _skills(title, standings)
@@ -152,7 +152,7 @@ def charts(board: Leaderboard, facts: Facts) -> Iterator[Chart]:
         yield _heat_map(title, len(board.standings), bots[:MAX_HEAT_MAP_BOTS], met)
     if seats := seats_chart(title, seats_table(board).rows):
         yield seats
-    yield _scores(title, facts, bots)
+    yield _scores(title, facts, bots, score_text or str)
     timed = [bot for bot in bots if (title, bot) in facts.pace and facts.pace[title, bot].typical.counts]
     if timed:
         yield _pace(title, facts, timed)
@@ -330,8 +330,13 @@ def _number(value: object) -> float | None:
     return value if isinstance(value, float) else None
 
 
-def _scores(title: str, facts: Facts, bots: Sequence[str]) -> Chart:
+def _scores(title: str, facts: Facts, bots: Sequence[str], score_text: ScoreText) -> Chart:
     spreads = [facts.scores[title, bot].quantiles(QUANTILES) for bot in bots]
+    unit = score_text(0.0).partition(" ")[2]
+
+    def figure_of(score: float, _place: float | None = None) -> str:
+        # As a mean of scores, which is a single number in any game, without its unit.
+        return score_text(float(score)).partition(" ")[0].removesuffix(".0")
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -340,13 +345,15 @@ def _scores(title: str, facts: Facts, bots: Sequence[str]) -> Chart:
             axes.plot((left, right), (place, place), color=COLOURS[0], linewidth=6, alpha=0.55, solid_capstyle="butt")
             axes.plot(middle, place, "o", color=COLOURS[5], markersize=5)
         _name_lines(axes, bots)
-        axes.set_xlabel("score")
+        axes.locator_params(axis="x", nbins=6)
+        axes.xaxis.set_major_formatter(figure_of)
+        axes.set_xlabel(unit or "score")
 
     summary = (
-        "Scores match by match: the dot is the median, half of all matches lie on the thick line, "
-        "nine tenths on the thin one."
+        f"Scores match by match{f', in {unit}' if unit else ''}: the dot is the median, half of all matches lie on the "
+        "thick line, nine tenths on the thin one."
     )
-    rows = [(bot, *(f"{value:.0f}" for value in spread)) for bot, spread in zip(bots, spreads, strict=True)]
+    rows = [(bot, *(figure_of(value) for value in spread)) for bot, spread in zip(bots, spreads, strict=True)]
     name = f"{title}-scores"
     svg = draw(name, "Scores", summary, _height(len(bots)) + 0.15, paint)
     return Chart(name, "Scores", summary, svg, ("bot", *(f"{share:.0%}" for share in QUANTILES)), rows)

@@ -153,7 +153,8 @@ def _board_parts(run: RunFolder, boards: Sequence[Leaderboard], facts: Facts, ga
 
     for board in followed(boards, "charts of games", lambda: len(boards)):
         game = games.get(board.title)
-        yield board_part(board, list(charts(board, facts)), game.score_text if game else None, run.info.entrants)
+        score_text = game.score_text if game else None
+        yield board_part(board, list(charts(board, facts, score_text)), score_text, run.info.entrants)
 
 
 def watched(parts: PageParts, facts: Facts, asked: Sequence[str] = (), most: int | None = None) -> list[Scene]:

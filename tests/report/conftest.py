@@ -31,10 +31,10 @@ def _charts_are_drawn_once():
     drawn: dict[bytes, list[object]] = {}
     draw = module.charts
 
-    def charts(board, facts):
+    def charts(board, facts, score_text=None):
         figures = pickle.dumps((board, facts))
         if figures not in drawn:
-            drawn[figures] = list(draw(board, facts))
+            drawn[figures] = list(draw(board, facts, score_text))
         return iter(drawn[figures])
 
     with pytest.MonkeyPatch.context() as patch:

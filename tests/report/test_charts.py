@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from harness.plugins.registry import load
 from harness.report.charts import FAINT, INK, charts
 from harness.report.facts import gather
 from tests.output.support import NASTY
@@ -71,6 +72,16 @@ def test_the_same_records_give_the_same_charts():
         return [chart.svg for chart in drawn(tournament(World((0.0, 1.0, 2.0), 3), 3, Random(1)))]
 
     assert once() == once()
+
+
+def test_scores_are_drawn_as_the_game_writes_their_mean():
+    facts = gather([record("ab", (25_004, 9_000), index=n, seed=n) for n in range(4)])
+    [board] = facts.counts.boards()
+    text = load().game("gnadenlos").configure().score_text
+    [scores] = [chart for chart in charts(board, facts, text) if chart.name == "sim-scores"]
+    assert set(scores.rows[0][1:]) == {"25"} and set(scores.rows[1][1:]) == {"9"}
+    axis = "".join(parsed(scores).itertext())
+    assert "fields" in axis and "000" not in axis and "in fields" in scores.summary
 
 
 def test_hostile_names_are_escaped_in_charts():

@@ -240,7 +240,7 @@
     if (!match) return;
     if (timer !== null) return pause();
     if (at === views.length - 1) go(0);
-    part("play").textContent = "⏸ Pause";
+    part("play").replaceChildren(element("span", { className: "pause-sign" }), "Pause"); // not every font has U+23F8
     timer = setTimeout(() => tick(...beats()), 250);
   };
 
@@ -306,8 +306,9 @@
       if (row && observer() === null) { focus = Number(row.dataset.seat); showAll(); }
     });
     const keys = { ArrowLeft: "back", ArrowRight: "next", PageUp: "mark-back", PageDown: "mark-next", " ": "play" };
-    viewer.addEventListener("keydown", (event) => {
-      if (event.altKey || event.ctrlKey || event.metaKey || event.target.matches("select, input") || (event.key === " " && event.target.matches("button"))) return;
+    // On the page of one match keys work wherever the focus is; elsewhere they may belong to another part of the page.
+    (viewer.dataset.page === "match" ? document : viewer).addEventListener("keydown", (event) => {
+      if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.target.closest("select, input, textarea") || (event.key === " " && event.target.closest("a, button, summary"))) return;
       if (keys[event.key]) part(keys[event.key]).click();
       else if (event.key === "Home" || event.key === "End") { pause(); go(event.key === "Home" ? 0 : Infinity); }
       else return;
