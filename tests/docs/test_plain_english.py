@@ -105,3 +105,9 @@ def test_a_banned_word_is_found_and_code_is_not_read():
     assert found_in("Nobody mends a stranger's bot.") == ["nobody", "strangers?", "mend(?:s|ed|ing)?"]
     assert len(found_in("It has a process of its own, and goes on.")) == 2
     assert found_in("Its own process reads `told` and [links](x.md#of-its-own); of its own files; amend.") == []
+
+
+def test_translated_constructions_are_found_and_correct_ones_are_not():
+    found = found_in("It has not the rights, else it stops, also if it is no bot in place of a text behind --bot.")
+    assert len(found) == 7
+    assert found_in("There is no bot; a text file, one match a second; who else is also known.") == []
