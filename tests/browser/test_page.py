@@ -393,6 +393,7 @@ def test_a_bot_in_the_page_reaches_no_network_no_storage_and_not_the_page(visito
         assert "TRIED" in said, said
         for what in ("indexedDB", "localStorage", "parent", "window", "xhr"):
             assert f"{what}: no error" not in said, said
+        assert visitor.page.js("return document.querySelector('iframe').sandbox.value") == "allow-scripts"
         visitor.page.driver.execute_async_script("setTimeout(arguments[0], 500)")  # requests that were begun
         assert CountingHandler.asked == []
     assert visitor.page.js("return document.title") == title

@@ -39,7 +39,7 @@ const member = (place, x, y, seat, count, pawns, strong) => piece(`member:${plac
 const company = (scene, number, place, x, y, inside, wide, high) => {
   const { view, figures } = scene, it = figures.companies[number], board = view.members[place], collects = leader(board);
   const seats = board.flatMap((count, seat) => (count ? [[seat, count]] : [])), words = seats.map(([seat, count]) => `${scene.names[seat]}: ${count}`).join(", ");
-  return piece(`company:${number}`, `place:${number} move:${number}`, at(x, y,
+  return piece(`company:${number}`, `place:${number} move:${number}?`, at(x, y,
     rect(0, 0, wide, high, { rx: 6, class: "paper", ...(collects >= 0 ? { style: `stroke:${seatColours[collects]};stroke-width:3` } : {}) }),
     inside(it, seats, collects, place >= view.table.length - view.fresh),
     hint(`company #${number}: income ${it.income}, members ${words || "none"}; ${collects < 0 ? "no one collects" : `${scene.names[collects]} collects`}`)));

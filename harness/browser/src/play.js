@@ -1,5 +1,5 @@
 // The page on which a person plays against bots.
-import { meant } from "./choices.js";
+import { asksFirst, meant } from "./choices.js";
 import { Python, PythonError, obstacle, siteFiles } from "./python.js";
 import { aroundSite, download, element, loadScript, part, showProgress, showTrouble, zipped } from "./page.js";
 
@@ -110,11 +110,11 @@ const entered = (typed) => typed.map((bot, at) => {
 
 /** The numbered rules, read only when they are wanted. */
 const showAllRules = async () => {
-  const box = /** @type {HTMLDetailsElement} */ (part("all-rules")), game = chosenGame();
-  if (!box.open || busy || box.dataset.game === game.name) return;
+  const box = /** @type {HTMLDetailsElement} */ (part("all-rules")), game = part("match").hidden ? chosenGame().name : table.game;
+  if (!box.open || busy || box.dataset.game === game) return;
   await working(async () => {
-    listRules("all-rule-list", await python.call("all_rules", [game.name]), "This game has no numbered rules.");
-    box.dataset.game = game.name;
+    listRules("all-rule-list", await python.call("all_rules", [game]), "This game has no numbered rules.");
+    box.dataset.game = game;
   });
 };
 
@@ -137,6 +137,9 @@ const open = async (wanted) => {
     match = wanted;
     part("setup").hidden = true;
     part("match").hidden = false;
+    /** @type {HTMLDetailsElement} */ (part("all-rules")).open = false;
+    part("rules").after(part("all-rules"));
+    timesShown.clear();
     document.body.classList.add("playing");
     part("news").replaceChildren();
     if (table.drawn) await drawing(table.game);
@@ -193,7 +196,7 @@ const show = async () => {
   showChoices();
   const list = part("news");
   for (const old of list.children) old.classList.remove("fresh");
-  list.prepend(...table.news.map((/** @type {string} */ text) => element("li", { textContent: text, className: "fresh" })).reverse());
+  list.prepend(...table.news.map((/** @type {string} */ text) => element("li", { textContent: text, className: "fresh" })));
   const own = table.names[table.seat];
   part("latest").replaceChildren(...table.news.map((/** @type {string} */ text) =>
     element("p", { textContent: text, className: text.includes(own) ? "own" : "" })));
@@ -219,6 +222,9 @@ const drawBoard = () => {
 };
 
 const MAX_BUTTONS = 8;
+const MAX_EXPLAINED = 4;
+/** How often each kind of choice was explained in this match: later there is more room for the table. @type {Map<string, number>} */
+const timesShown = new Map();
 
 const showChoices = () => {
   /** @type {Action[]} */
@@ -230,7 +236,8 @@ const showChoices = () => {
     const actions = meant(piece.dataset.action || "", byKey);
     if (!actions.length) continue;
     actions.forEach((action) => drawn.add(action));
-    if (actions.length === 1) exact.add(actions[0]);
+    const asks = actions.length > 1 || asksFirst(piece.dataset.action || "", arena.actionKey(actions[0]));
+    if (!asks) exact.add(actions[0]);
     piece.classList.add("can");
     piece.setAttribute("role", "button");
     piece.setAttribute("tabindex", "0");
@@ -239,7 +246,7 @@ const showChoices = () => {
     const action = actions.length === 1 ? actions[0].text : `${actions[0].text}, or ${actions.length - 1} more`;
     piece.setAttribute("aria-label", seen ? `${seen}: ${action}` : action);
     const act = () => {
-      if (actions.length === 1) return choose(actions[0]);
+      if (!asks) return choose(actions[0]);
       offer(actions);
       piece.classList.add("advised");
     };
@@ -257,8 +264,10 @@ const showChoices = () => {
   const others = alone.length > MAX_BUTTONS ? legal.filter((action) => !drawn.has(action)) : alone;
   part("asked").textContent = table.over ? "" : table.kinds.length ? "Your turn" : `Your turn: ${table.phase}`;
   // Several kinds of choices are a list of first sentences: there is little room on a phone.
-  const kinds = table.kinds.map((/** @type {string} */ text) => element("li", { textContent: text.split(/(?<=\.) /)[0] }));
-  part("kinds").replaceChildren(...(kinds.length > 1 ? [element("ul", {}, ...kinds)] : table.kinds));
+  const unfamiliar = table.kinds.some((/** @type {string} */ text) => (timesShown.get(text) ?? 0) < MAX_EXPLAINED), kinds = unfamiliar ? table.kinds : [];
+  for (const text of table.kinds) timesShown.set(text, (timesShown.get(text) ?? 0) + 1);
+  part("kinds").replaceChildren(...(table.kinds.length < 2 ? table.kinds : [element("ul", {},
+    ...kinds.map((/** @type {string} */ text) => element("li", { textContent: text.split(/(?<=\.) /)[0] })))]));
   part("on-board").hidden = !drawn.size;
   part("on-board").textContent = others.length ? "Tap what is outlined on the table, or choose here:" : "Tap what is outlined on the table.";
   part("choices").replaceChildren(...others.map(button));
@@ -287,7 +296,7 @@ const offer = (actions) => {
   });
   unmark();
   part("turn").classList.add("asking"); // leaves out the other texts, so that the board stays in view
-  part("choices").replaceChildren(element("p", { textContent: "Which of these?" }), ...actions.map(button), cancel);
+  part("choices").replaceChildren(element("p", { textContent: actions.length > 1 ? "Which of these?" : "Do this?" }), ...actions.map(button), cancel);
   /** @type {HTMLElement | null} */ (part("choices").querySelector("button"))?.focus({ preventScroll: true });
 };
 
@@ -304,7 +313,7 @@ const hint = () => working(async () => {
     element("ul", {}, ...advice.reasons.map((/** @type {string} */ text) => element("li", { textContent: text }))), take);
   take.textContent = `do that: ${advice.action.text}`;
   for (const piece of /** @type {NodeListOf<SVGElement>} */ (part("table").querySelectorAll("[data-action]"))) {
-    const keys = (piece.dataset.action || "").split(" ");
+    const keys = (piece.dataset.action || "").replaceAll("?", "").split(" ");
     piece.classList.toggle("advised", keys.some((each) => each === key || key.startsWith(`${each}:`)));
   }
   part("table").querySelector(".advised")?.scrollIntoView({ block: "nearest" });
@@ -359,6 +368,8 @@ const main = async () => {
         if (match) save(match.setting.game, match.choices.length ? match : null);
       }
       part("match").hidden = true;
+      part("about-game").after(part("all-rules"));
+      /** @type {HTMLDetailsElement} */ (part("all-rules")).open = false;
       document.body.classList.remove("playing");
       part("setup").hidden = false;
       offerSaved();

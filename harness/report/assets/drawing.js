@@ -61,7 +61,7 @@ const arena = { boards: {} };
   arena.piece = (key, actions, ...children) => svg("g", { "data-piece": key, "data-action": actions || null }, ...children);
   // A part of the table whose pieces keep their places in it, such as a player's row.
   arena.zone = (key, attributes, ...children) => svg("g", { "data-zone": key, ...attributes }, ...children);
-  // The key of an action: its kind and its fields, e.g. "play:2:5". On a piece it may end early: "found:7" is any founding of card 7.
+  // The key of an action: its kind and its fields, e.g. "play:2:5". On a piece it may end early: "found:7" is any founding of card 7; with "?" after it a page asks first.
   arena.actionKey = ({ code, kind, text, ...fields }) =>
     [kind.replaceAll(" ", "-"), ...Object.values(fields).map((value) => (typeof value === "object" ? JSON.stringify(value) : value))].join(":");
 
