@@ -363,13 +363,32 @@ def _description(registry: Registry, game: str) -> Mapping[str, object]:
     """Return what an installed game says about itself."""
     try:
         rules = registry.game(game)
+        sections = _rule_sections(rules.configure().rules_text())
     except ArenaError:
         return {}
     return {
-        "text": game_sentence(rules), "players": (rules.min_players, rules.max_players), "version": rules.version,
+        "text": game_sentence(rules), "sections": sections, "version": rules.version,
+        "players": (rules.min_players, rules.max_players),
         "options": [(option.name, option.help, option.default) for option in rules.options
                     if option.name != "components"],
     }  # fmt: skip
+
+
+def _rule_sections(text: str) -> list[tuple[str, list[str]]]:
+    """Return the sections of a game's rules: headings, each with its paragraphs and rules."""
+    sections: list[tuple[str, list[str]]] = []
+    inside = False
+    for line in text.replace("`", "").replace("**", "").splitlines():
+        if line.startswith("#"):
+            sections.append((line.lstrip("# "), []))
+        elif line.strip():
+            sections = sections or [("", [])]
+            if inside and not line.startswith("- "):
+                sections[-1][1][-1] += f" {line.strip()}"
+            else:
+                sections[-1][1].append(line.removeprefix("- ").strip())
+        inside = bool(line.strip()) and not line.startswith("#")
+    return sections
 
 
 def _has_ranges(rows: Sequence[Row]) -> bool:

@@ -113,13 +113,18 @@ def test_no_page_is_too_wide_too_small_or_an_obstacle(chromium, address, site, w
         pytest.skip("ARENA_NODE does not name a folder with the npm package axe-core (.ci/node); all else was checked")
 
 
-def test_the_page_of_a_game_says_how_much_is_luck_and_how_much_is_skill(chromium, address):
+def test_the_page_of_a_game_says_how_it_plays_and_how_much_is_luck_and_how_much_is_skill(chromium, address):
     chromium.open(f"{address}games/el-paso.html")
     assert chromium.texts(".shares-key dt") == ["skill", "the deal", "the seat", "the rest"]
     wide = chromium.js("return [...document.querySelectorAll('.shares span')].map((one) => one.clientWidth)")
     assert wide[0] > 100 and sum(wide) > 500
     assert "40 matches of outlaw, random" in chromium.js("return document.querySelector('.shares-key + p').textContent")
     assert chromium.js("return fetch('el-paso.json').then((answer) => answer.ok)")
+    assert any(text.startswith("Bandits plunder seven towns in a fixed order.") for text in chromium.texts("header p"))
+    chromium.js("[...document.querySelectorAll('summary')].find((one) => one.textContent === 'The rules').click()")
+    rules = chromium.texts("header details p")
+    assert rules[0].startswith("EP-1 Six sites: bank, saloon") and rules[0].endswith("values 1-8 (48 in all).")
+    assert "A round of plunder" in chromium.texts("header details h3")
     chromium.open(f"{address}games/gnadenlos.html")
     assert chromium.texts(".shares-key dt") == []
 
