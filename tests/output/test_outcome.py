@@ -343,4 +343,4 @@ def test_a_format_that_is_not_installed_is_reported():
     registry.formats.pop("swiss")
     outcomes, problems = format_results(RunFolder.open(FOLDER), registry)
     assert len(outcomes) == 0
-    assert "The result of the swiss itself is missed: " in problems[0]
+    assert "The result of the swiss itself is missing: " in problems[0]
