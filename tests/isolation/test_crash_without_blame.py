@@ -138,7 +138,7 @@ def test_no_bot_is_late_if_its_worker_is_stopped_beyond_the_move_time(patience):
         games = ("el-paso",)
 
         def choose(self, view, actions):
-            until = process_time() + 0.01
+            until = process_time() + 0.005
             while process_time() < until:
                 pass
             return actions[0]
