@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import pettingzoo
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle, seeding
@@ -203,3 +204,7 @@ class ArenaEnv(AECEnv, EzPickle):  # type: ignore[misc]  # types of extras are n
         stopped = state.ending == TRUNCATED
         self.terminations = dict.fromkeys(self.agents, not stopped)
         self.truncations = dict.fromkeys(self.agents, stopped)
+
+
+if hasattr(pettingzoo, "register") and "Arena-v0" not in pettingzoo.aec_registry:  # new in PettingZoo 1.27
+    pettingzoo.register("aec", "Arena-v0", "harness.adapters.pettingzoo:env")

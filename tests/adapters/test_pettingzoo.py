@@ -15,7 +15,7 @@ from docs.examples.games.liars_dice import LiarsDice
 from harness import IllegalAction, UsageError, play_match
 from harness.plugins.registry import load
 
-pytest.importorskip("pettingzoo", reason="needs PettingZoo: pip install 'arena-harness[pettingzoo]'")
+pettingzoo = pytest.importorskip("pettingzoo", reason="needs PettingZoo: pip install 'arena-harness[pettingzoo]'")
 from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils import aec_to_parallel, wrappers
@@ -169,6 +169,12 @@ def test_pettingzoo_refuses_to_make_it_parallel(game):
     """One agent is on turn at a time, so PettingZoo's test of parallel environments does not apply."""
     with pytest.raises(AssertionError, match="not generally safe"):
         aec_to_parallel(arena_zoo.env(game))
+
+
+def test_pettingzoos_registry_makes_the_same_environment():
+    env = pettingzoo.make("aec", "Arena-v0", game="gnadenlos", players=4)
+    assert type(env) is type(arena_zoo.env("gnadenlos", 4))
+    assert env.unwrapped.encoding is arena_zoo.ArenaEnv("gnadenlos", 4).encoding
 
 
 def test_steps_before_reset_are_errors():
