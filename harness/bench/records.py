@@ -185,7 +185,8 @@ def make_league(folder: Path, entrants: int, records: int, registry: Registry, g
                 name = f"{game}-{number + 1}.{table + 1}"
                 seats = tuple(lots.sample(names, plan.players))
                 place_in_all, deal = number * size + table, lots.getrandbits(48)
-                record = replace(next(real), id=f"{name}.1", set=name, index=place_in_all, seats=seats, seed=deal)
+                where = {"set": name, "index": place_in_all, "round": number + 1, "table": table + 1}
+                record = replace(next(real), id=f"{name}.1", seats=seats, seed=deal, **where)
                 file.write(with_sum(encode(record)) + b"\n")
     scheduler = LeagueScheduler(run.info.plan, epochs, partial(read_rounds, run))
     for number in (rounds - 1, rounds):

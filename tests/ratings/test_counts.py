@@ -119,7 +119,7 @@ def test_records_are_yielded_in_schedule_order_without_waiting_for_all():
 
 @pytest.mark.parametrize("places", [(0, 0), (1, 1), (0, 1, 0)])
 def test_a_match_is_counted_once(places):
-    with pytest.raises(StoreError, match="'arena verify' says which"):
+    with pytest.raises(StoreError, match="'arena verify' lists"):
         count_records(record("ab", (1, 2), index=place) for place in places)
 
 
