@@ -55,7 +55,10 @@ def _skill_sentence(found: Analysis) -> str:
     if found.skill_matches is None:
         return "The results show no difference between these bots."
     if found.skill_matches <= 1:
-        return "With these bots, a single match says more about skill than about everything else together."
+        if found.shares.bots.low > 0.5:
+            return "With these bots, a single match says more about skill than about everything else together."
+        skill = f"{percent(found.shares.bots.value)} ({_range(found.shares.bots)})"
+        return f"With these bots, skill is {skill} of the differences between single matches: perhaps less than half."
     number = ceil(found.skill_matches)
     return f"With these bots, half of the differences between means of {number:,} matches are skill."
 

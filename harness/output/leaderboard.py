@@ -243,9 +243,9 @@ def _winner(board: Leaderboard) -> str:
 
 
 def _overall_summary(overall: Overall) -> list[str]:
-    """Return a sentence about the bots that play all games."""
+    """Return a sentence about the bots that play all games; nothing if these are fewer than three."""
     ranked = [line for line in overall.lines if line.place is not None]
-    if len(ranked) < 2:
+    if len(ranked) < 3:
         return []
     first = ranked[0].bot
     beaten = {worse for better, worse in overall.significant_pairs if better == first}

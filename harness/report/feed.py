@@ -118,9 +118,9 @@ def _xml(root: Element) -> bytes:
 def _summary_parts(run: Published) -> list[str]:
     """Return the entry of a run in the feed as HTML: which bot won or leads, and the table, of each game."""
     parts = []
-    for game, sentences in run.summaries.items():
+    for game in run.summaries:
         rows = run.boards.get(game, [])[:MAX_FEED_ROWS]
-        parts += [paragraph(f"{run.title(game)}: {sentence}", "html") for sentence in sentences]
+        parts += [paragraph(f"{run.title(game)}: {sentence}", "html") for sentence in run.told(game)]
         # A data.json of a site may have been edited, so no row need have all columns.
         cells = [[_feed_cell(column, row.get(column)) for column in FEED_COLUMNS] for row in rows]
         parts += [grid_text(Table(run.title(game), FEED_COLUMNS, cells), "html")] if cells else []

@@ -202,7 +202,7 @@ def write_list(
 MATCHES, REPLAYS = "matches", "replays.json"
 _PLAIN_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[0-9]{1,9}){0,3}")
 """Ids that are file names as they are; `file_name` gives others a digest of ten digits, so the two cannot collide."""
-MIN_COMEBACK = 0.15
+MIN_COMEBACK = 0.25
 """Deficit of a winner, as a share, from which its match counts as a comeback."""
 
 
@@ -225,7 +225,8 @@ class Stored(Struct, frozen=True):
     reasons: list[str]
     """Why it is worth watching; the first is the reason for which it was chosen."""
     comeback: float
-    """The greatest deficit of the later winner: in expected result, otherwise as a share of the final score."""
+    """How far the later winner was behind for a tenth of the match: in expected result, otherwise as a share of the
+    final score."""
     texts: list[str]
     """The scores in the game's words."""
     published: str
@@ -305,12 +306,16 @@ def _stored(game: Game[Any], record: GameRecord, data: Mapping[str, Any], reason
 
 
 def comeback(record: GameRecord, data: Mapping[str, Any]) -> float:
-    """Return how far the winner was behind the best rival at worst: in expected result where the game has a value
-    function, otherwise as a share of the final score; 0 without a single winner."""
+    """Return how far the winner was behind the best rival for at least a tenth of the match: in expected result where
+    the game has a value function, otherwise as a share of the final score; 0 without a single winner."""
     if record.ranks.count(1) != 1 or len(record.seats) < 2:
         return 0.0
     winner = record.ranks.index(1)
     expected = [row for row in data.get("expected") or () if row and all(value is not None for value in row)]
     unit, course = (1.0, expected) if expected else (max(1.0, abs(record.scores[winner])), data.get("scores") or ())
-    gaps = [max(value for seat, value in enumerate(row) if seat != winner) - row[winner] for row in course if row]
-    return max(0.0, max(gaps, default=0.0) / unit)
+    gaps = sorted(
+        (max(value for seat, value in enumerate(row) if seat != winner) - row[winner] for row in course if row),
+        reverse=True,
+    )
+    # A deficit of a few steps, as between a payment and what it bought, is no comeback to a viewer.
+    return max(0.0, gaps[len(gaps) // 10] / unit) if gaps else 0.0

@@ -123,7 +123,7 @@ def report(parts: PageParts, asked: Sequence[str] = (), most: int | None = None)
 
 def page_values(
     parts: PageParts, facts: Facts, boards: Sequence[Leaderboard], links: Mapping[str, str]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return what the templates of a run's page need; `links` has the pages of bots."""
     run, games = parts.run, parts.games
     return {

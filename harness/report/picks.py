@@ -42,10 +42,8 @@ def margin(scores: Sequence[int]) -> float:
 
 def closeness(share: float) -> str:
     """Return how close a match with this margin was, in words that do not give away who won."""
-    if share == 0:
-        return "a tie at the top"
-    if share <= 0.03:
-        return "decided by a hair"
+    if share <= 0.05:  # also a tie at the top, which would give away a part of the result
+        return "very close"
     return "close" if share <= CLOSE else "clear" if share <= 0.3 else "one-sided"
 
 

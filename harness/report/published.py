@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from harness.core.errors import StoreError, UsageError
 from harness.core.files import MAX_DATA_BYTES, Folder, cannot_read
+from harness.output.tables import short
 from harness.runs.reader import UNREADABLE
 
 RUNS, DATA = "runs", "data.json"
@@ -89,8 +90,24 @@ class Published(Struct, frozen=True):
 
     def won(self, game: str) -> bool:
         """Return whether the summary of a leaderboard says that its first bot won; a few deals show nothing."""
-        rows, summary = self.boards.get(game), self.summaries.get(game)
-        return bool(rows and summary and summary[0].startswith(f"{rows[0]['bot']} won"))
+        return self.claim(game).startswith("won")
+
+    def told(self, title: str) -> list[str]:
+        """Return the sentences about a leaderboard, or about several games together, for a page beside other runs:
+        they name the field."""
+        others = len(self.boards.get(title, ())) - 1
+        field = f"than the other {f'{others:,} bots' if others > 1 else 'bot'} of this run."
+        return [sentence.replace("than every other bot.", field) for sentence in self.summaries.get(title, ())]
+
+    def verdict(self, game: str) -> str:
+        """Return the sentence about the first bot; empty if there is none."""
+        return next((sentence for sentence in self.told(game) if not sentence.startswith("FAULTS")), "")
+
+    def claim(self, game: str) -> str:
+        """Return what the verdict says of the first bot: "won", "leads; b may be as good"; empty if nothing."""
+        first = f"{short(self.boards[game][0]['bot'], 30)} " if self.boards.get(game) else ""
+        verdict = self.verdict(game)
+        return verdict.removeprefix(first).partition(". ")[0].rstrip(".") if first and verdict.startswith(first) else ""
 
     def title(self, game: str) -> str:
         """Return the title of a game."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -289,9 +290,11 @@ def _write_pages(
     winners = [(row["bot"], game) for game, rows in about.boards.items() for row in rows[:1]]
     lines = [Line(bot, about.title(game)) for bot, game in winners]
     write_whole(site.site, f"{base}/card.png", picture(about.name, f"{about.matches:,} matches", lines))
+    values = page_values(parts, facts, boards, links)
+    values["boards"] = [replace(one, summary=about.told(one.title)) for one in values["boards"]]
     site.page(
         f"{base}/index.html", "run.html", [page_script()], f"{base}/card.png",
-        **page_values(parts, facts, boards, links), about=about, best=best_matches(about, stored), stored=stored,
+        **values, about=about, best=best_matches(about, stored), stored=stored,
         files={one.id: one.file for one in stored},
     )  # fmt: skip
     site.page(
@@ -313,7 +316,10 @@ Best = tuple[str, Stored]
 
 
 def best_matches(about: Published, stored: Sequence[Stored]) -> dict[str, list[Best]]:
-    """Return for each game the closest match, the greatest comeback and the greatest surprise, as far as there are."""
+    """Return for each game the closest match, the greatest comeback and the greatest upset, as far as there are.
+
+    The word for an upset does not say so: it would give away that the favourite does not win.
+    """
     found: dict[str, list[Best]] = {}
     for game in about.boards:
         played = [one for one in stored if one.game == game and not one.failed]
@@ -321,7 +327,7 @@ def best_matches(about: Published, stored: Sequence[Stored]) -> dict[str, list[B
         late = sorted((one for one in played if "comeback" in one.reasons), key=lambda one: -one.comeback)
         upset = [one for one in played if "upset" in one.reasons]
         rows: list[Best] = []
-        for words, matches in (("the closest", close), ("the greatest comeback", late), ("a surprise", upset)):
+        for words, matches in (("the closest", close), ("the greatest comeback", late), ("worth watching", upset)):
             fresh = next((one for one in matches if all(one.id != other.id for _, other in rows)), None)
             rows += [(words, fresh)] if fresh else []
         found[game] = rows

@@ -311,7 +311,7 @@ class _Refresh:
         if headline:
             # Of several games the leaders, of one its standing.
             several = len(standings) > 1
-            rows = [(title, row) for title, rows in standings for row in (rows[:1] if several else rows)]
+            rows = [(title, row) for title, rows, _ in standings for row in (rows[:1] if several else rows)]
             lines = [Line(str(row["bot"]), title if several else _figure(row)) for title, row in rows]
             write_whole(self.site, CARD, picture(settings.shown_title, headline.name, lines))
             best = best_matches(headline, self.stored[headline.folder])
@@ -345,11 +345,12 @@ def _league_rows(site: Folder) -> dict[str, list[Row]]:
         return {}
 
 
-def _standings(run: Published) -> list[tuple[str, list[Row]]]:
-    """Return the standings of a run with their titles: all games together if most bots play all, then each game."""
+def _standings(run: Published) -> list[tuple[str, list[Row], str]]:
+    """Return the standings of a run with their titles and verdicts: all games together if most bots play all, then
+    each game."""
     placed = [row for row in run.overall if row["place"]]
-    together = [("All games", placed)] if 2 * len(placed) > len(run.overall) else []
-    return [*together, *((run.title(game), rows) for game, rows in run.boards.items() if rows)]
+    together = [("All games", placed, run.verdict("overall"))] if 2 * len(placed) > len(run.overall) else []
+    return [*together, *((run.title(game), rows, run.verdict(game)) for game, rows in run.boards.items() if rows)]
 
 
 def _figure(row: Row) -> str:

@@ -28,7 +28,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 @pytest.fixture(autouse=True)
 def _no_charts(monkeypatch):
     """They take most of the time, and say nothing of this."""
-    monkeypatch.setattr("harness.report.charts.charts", lambda _board, _facts: ())
+    monkeypatch.setattr("harness.report.charts.charts", lambda *_: ())
 
 
 def run_of(folder, started="2026-01-01T10:00:00+00:00", finished="2026-01-01T11:00:00+00:00", deals=4):
@@ -92,7 +92,8 @@ def test_the_feed_lists_the_newest_runs_with_their_results(tmp_path):
     [told] = json.loads((place / "runs/monday/data.json").read_text())["summaries"]["sim"]
     content = text(monday, "content")
     assert monday.find(f"{ATOM}content").get("type") == "html"
-    assert content.startswith(f"<p>sim: {told}</p>") and "a " in told
+    assert told == "a won. It is significantly better than every other bot."
+    assert content.startswith(f"<p>sim: {told.replace('every other bot', 'the other 2 bots of this run')}</p>")
     assert re.findall(r">\s*(\d)</td><td>(\w)\s*</td>", content) == [("1", "a"), ("2", "b"), ("3", "c")]
     assert (place / monday.find(f"{ATOM}link").get("href")).is_file()
     assert monday.find(f"{ATOM}category").get("term") == "sim"

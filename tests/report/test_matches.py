@@ -28,7 +28,7 @@ from tests.support.forgery import edit_info, write_records
 @pytest.fixture(autouse=True)
 def _no_charts(monkeypatch):
     """They take most of the time, and say nothing of this."""
-    monkeypatch.setattr("harness.report.charts.charts", lambda _board, _facts: ())
+    monkeypatch.setattr("harness.report.charts.charts", lambda *_: ())
 
 
 def unpacked(path):
@@ -160,11 +160,13 @@ def test_the_organiser_chooses_title_headline_and_the_next_update_and_they_are_k
     assert "Unknown run of this site" in arena("publish", "monday", "--to", "site", "--headline", "x", code=2).stderr
 
 
-def test_a_comeback_is_measured_by_the_greatest_deficit_of_the_winner():
+def test_a_comeback_is_measured_by_the_lasting_deficit_of_the_winner():
     won = record("ab", (10, 5))
     assert comeback(won, {"scores": [(0, 0), (0, 4), (10, 5)]}) == 0.4
     assert comeback(won, {"scores": [(0, 0), (10, 5)], "expected": [[0.5, 0.5], [0.1, 0.9], [1.0, 0.0]]}) == 0.8
     assert comeback(record("ab", (5, 5)), {"scores": [(0, 4), (5, 5)]}) == 0.0
+    # A deficit of a single step in a long match, as between a payment and what it bought, is none.
+    assert comeback(won, {"scores": [*[(0, 0)] * 10, (0, 4), *[(5, 0)] * 9, (10, 5)]}) == 0.0
 
 
 @pytest.mark.parametrize("match", ["el-paso-3.1.2", "x-pasch-1.1.1"])
@@ -181,7 +183,7 @@ def test_no_id_of_a_match_leads_out_of_its_folder_or_to_the_page_of_another():
 
 def test_closeness_has_words_that_name_no_winner():
     assert [closeness(share) for share in (0, 0.02, 0.1, 0.2, 0.9)] == [
-        "a tie at the top", "decided by a hair", "close", "clear", "one-sided",
+        "very close", "very close", "close", "clear", "one-sided",
     ]  # fmt: skip
     assert margin((10, 9, 1)) == 0.1
     assert replace(record("a", (3,))).scores == (3,) and margin((3,)) == 1.0
@@ -218,9 +220,13 @@ def test_a_large_field_has_a_small_front_page_and_no_large_file(tmp_path):
 
 def test_a_page_says_that_a_bot_won_only_if_the_summary_of_the_leaderboard_does(tmp_path):
     few, many = [record("ab", (5, 1))], [record("ab", (5, 1), index=n, seed=n) for n in range(60)]
-    for name, made, words in (("few", few, "first in sim"), ("many", many, "won sim")):
+    verdict = "a won. It is significantly better than the other bot of this run."
+    for name, made, words, said in (("few", few, "first in sim", False), ("many", many, "won sim", True)):
         publish([recorded(tmp_path / name, made)], Registry(), tmp_path / "site")
-        assert words in (tmp_path / f"site/runs/{name}/index.html").read_text()
+        page = (tmp_path / f"site/runs/{name}/index.html").read_text()
+        assert words in page and (verdict in page) == said
+        assert "every other bot" not in page
+    assert "In other runs" in (tmp_path / "site/games/sim.html").read_text()
 
 
 def test_a_page_of_a_bot_names_no_folder_of_the_machine():

@@ -75,7 +75,7 @@ def test_the_headline_run_is_on_the_front_page_and_on_the_pages_of_its_games(tmp
     assert 'runs/late/index.html">late' in (site / "games/sim.html").read_text().replace("<bdi>", "")
     publish([late], Registry(), site, options=SiteOptions(headline="cup"))
     assert 'runs/cup/index.html">cup' in (site / "games/sim.html").read_text().replace("<bdi>", "")
-    assert "is first of 2 bots" in (site / "index.html").read_text().partition('href="bots/a.html"')[2][:200]
+    assert "is first · 2 bots" in (site / "index.html").read_text().partition('href="bots/a.html"')[2][:200]
 
 
 def test_many_bots_make_three_files_each_and_versions_share_a_line(tmp_path):
@@ -180,3 +180,8 @@ def test_an_analysis_stays_on_the_page_of_its_game_and_another_file_is_refused(t
     assert "half of the differences between means of 3 matches are skill" in page
     assert "1,234 matches of a, b" in page
     assert page.count("<b>25% (20\N{EN DASH}30)</b>") == 4
+    for low, said in ((0.44, "perhaps less than half"), (0.51, "says more about skill than about everything else")):
+        shares["bots"] = {"value": 0.55, "low": low, "high": 0.66}
+        file.write_text(json.dumps({**found, "skill_matches": 0.8}))
+        publish([run], Registry(), site, options=SiteOptions(analyses=[file]))
+        assert said in (site / "games/sim.html").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ SCENE = re.compile(rb'<script type="text/plain" id="scene-([^"]+)"[^>]*>([^<]*)<
 @pytest.fixture(autouse=True)
 def _no_charts(monkeypatch):
     """They take most of the time, and say nothing of this."""
-    monkeypatch.setattr("harness.report.charts.charts", lambda _board, _facts: ())
+    monkeypatch.setattr("harness.report.charts.charts", lambda *_: ())
 
 
 def reopened(run, kept):

@@ -3,7 +3,7 @@
 {
   const { index, stored, folder, checkable } = JSON.parse(document.getElementById("index").textContent);
   const form = document.getElementById("filters"), list = document.getElementById("list"), more = document.getElementById("more");
-  const count = document.getElementById("count"), PAGE = 25, HAIR = 0.03, CLOSE = 0.1, CLEAR = 0.3;
+  const count = document.getElementById("count"), PAGE = 25, VERY_CLOSE = 0.05, CLOSE = 0.1, CLEAR = 0.3;
   const element = (tag, properties = {}, ...children) => {
     const node = Object.assign(document.createElement(tag), properties);
     node.append(...children);
@@ -18,7 +18,7 @@
     const [first, second] = [...scores].sort((a, b) => b - a);
     return (first - second) / Math.max(1, Math.abs(first));
   };
-  const words = (share) => (share === 0 ? "a tie at the top" : share <= HAIR ? "decided by a hair" : share <= CLOSE ? "close" : share <= CLEAR ? "clear" : "one-sided");
+  const words = (share) => (share <= VERY_CLOSE ? "very close" : share <= CLOSE ? "close" : share <= CLEAR ? "clear" : "one-sided");
   const unpack = async (response) => {
     if (!response.ok) throw new Error(`${response.url}: ${response.status}`);
     const bytes = new Uint8Array(await response.arrayBuffer());
@@ -46,7 +46,7 @@
     if (wanted.bot && !own.length) return false;
     if (wanted.place === "won" && !(wanted.bot ? own.includes(1) : true)) return false;
     if (wanted.place === "lost" && !(wanted.bot ? own.includes(last) : true)) return false;
-    const closeness = { hair: share <= HAIR, close: share <= CLOSE, clear: share > CLOSE && share <= CLEAR, far: share > CLEAR };
+    const closeness = { very: share <= VERY_CLOSE, close: share <= CLOSE, clear: share > CLOSE && share <= CLEAR, far: share > CLEAR };
     if (wanted.close && !closeness[wanted.close]) return false;
     if (wanted.length && (wanted.length === "long") !== one.length > typical) return false;
     return !wanted.faults || (wanted.faults === "some") === one.failed.length > 0;

@@ -101,7 +101,7 @@
     });
     const tell = Object.assign(document.createElement("button"), { type: "button", textContent: "Just show it" });
     tell.addEventListener("click", () => reveal(""));
-    ask.append("Who won? ", ...buttons, tell);
+    ask.append("Guess who wins: ", ...buttons, tell);
     box.append(ask);
   }, true);
 
