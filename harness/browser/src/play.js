@@ -226,6 +226,19 @@ const MAX_EXPLAINED = 4;
 /** How often each kind of choice was explained in this match: later there is more room for the table. @type {Map<string, number>} */
 const timesShown = new Map();
 
+/** A ring in two colours around what can be tapped: it is seen on any colour, and owners keep their outlines. @param {SVGElement} piece */
+const ring = (piece) => {
+  const shape = /** @type {SVGGraphicsElement | null} */ (piece.querySelector("rect, circle, path, polygon"));
+  if (!shape) return;
+  const { x, y, width, height } = shape.getBBox(), transform = shape.getAttribute("transform") || "";
+  shape.after(...["ring-under", "ring"].map((name) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    const around = { class: name, transform, x: x - 2, y: y - 2, width: width + 4, height: height + 4, rx: 5 };
+    for (const [key, value] of Object.entries(around)) made.setAttribute(key, String(value));
+    return made;
+  }));
+};
+
 const showChoices = () => {
   /** @type {Action[]} */
   const legal = table.legal;
@@ -239,6 +252,7 @@ const showChoices = () => {
     const asks = actions.length > 1 || asksFirst(piece.dataset.action || "", arena.actionKey(actions[0]));
     if (!asks) exact.add(actions[0]);
     piece.classList.add("can");
+    ring(piece);
     piece.setAttribute("role", "button");
     piece.setAttribute("tabindex", "0");
     // What can be read on it comes first, so that one can say it to a voice control.
