@@ -264,13 +264,18 @@ def page_environment(*packages: str) -> Environment:
         finalize=lambda value: type(value)(printable(value, keep=LINES)) if isinstance(value, str) else value,
     )
     environment.filters |= {
-        "short": short, "trusted": _trusted, "duration": duration, "closeness": closeness, "day": day,
+        "short": short, "trusted": _trusted, "duration": duration, "closeness": closeness, "day": day, "moment": moment,
         "json_block": _json_block,
     }  # fmt: skip
     environment.globals |= {
         "face": lambda bot: _trusted(face_svg(bot)), "bot_file": file_name, "brief": BRIEF, "extra": EXTRA,
     }  # fmt: skip
     return environment
+
+
+def moment(time: str) -> str:
+    """Return the day and the time of day, of a time of run.json; empty if it is invalid."""
+    return f"{day(time)}, {datetime.fromisoformat(time).astimezone(UTC):%H:%M} UTC" if day(time) else ""
 
 
 def day(time: str) -> str:

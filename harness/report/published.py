@@ -47,6 +47,8 @@ class Change(Struct, frozen=True):
     """Its place then; 0 for a newcomer."""
     matches: list[str] = []
     """New matches that did most for it."""
+    unsure: bool = False
+    """Whether its place before is still in its range: the change is within the error."""
 
 
 class Published(Struct, frozen=True):
@@ -85,6 +87,8 @@ class Published(Struct, frozen=True):
     """How places changed since `before`, the greatest change first."""
     before: str = ""
     """When the run was published the last time with other matches; empty if never."""
+    new: int = 0
+    """Matches played since then."""
     failed: int = 0
     """Matches in which a bot failed."""
 
@@ -268,11 +272,11 @@ def changes_of(before: Published | None, now: Published) -> list[Change]:
         old = {row["bot"]: row["place"] for row in before.boards.get(game, ())}
         if not old:
             continue
-        found += [
-            Change(game, row["bot"], row["place"], old.get(row["bot"]) or 0)
-            for row in rows
-            if row["place"] and old.get(row["bot"]) != row["place"]
-        ]
+        for row in rows:
+            place, was = row["place"], old.get(row["bot"]) or 0
+            if place and was != place:
+                unsure = row["best place"] is not None and row["best place"] <= was <= row["worst place"]
+                found.append(Change(game, row["bot"], place, was, unsure=unsure))
     return sorted(found, key=lambda one: (not one.before, -abs(one.before - one.place), one.game, one.place))
 
 

@@ -77,10 +77,11 @@ def add_run(parts: PageParts, site: SitePages, registry: Registry, replays: int)
     )  # fmt: skip
     moves = [msgspec.structs.replace(move, matches=listed.moved.get((move.game, move.bot), [])) for move in moves]
     if before and before.matches == about.matches:  # nothing was played since: what had changed stays
-        moves, since = before.changes, before.before
+        moves, since, new = before.changes, before.before, before.new
     else:
         since = (before.updated or before.started) if before else ""
-    about = msgspec.structs.replace(about, changes=moves, before=since, updated=_updated(about, before))
+        new = about.matches - before.matches if before else 0
+    about = msgspec.structs.replace(about, changes=moves, before=since, new=new, updated=_updated(about, before))
     fresh = {match: reasons[match] for match in wanted}
     scripts = {name: viewer_script(name, game.viewer_script()) for name, game in parts.games.items()}
     pages = [
@@ -151,7 +152,7 @@ def _updated(about: Published, before: Published | None) -> str:
     """Return when the published content last changed: the end of the run if it is new, now if it has changed."""
     if before is None:
         return about.finished or now()
-    old = msgspec.structs.replace(before, updated="", changes=[], before="")
+    old = msgspec.structs.replace(before, updated="", changes=[], before="", new=0)
     return before.updated if old == about else now()
 
 

@@ -140,10 +140,23 @@ def test_places_that_changed_are_shown_with_the_matches_that_did_it(tmp_path):
         about = json.loads((site / "runs/run/data.json").read_text())
         moves = {one["bot"]: (one["before"], one["place"]) for one in about["changes"]}
         assert moves == {"b": (2, 1), "a": (1, 2)}
+        assert about["new"] == 20 and [one["unsure"] for one in about["changes"]] == [False, False]
         assert {match for one in about["changes"] for match in one["matches"]} <= {one.id for one in late}
         assert "from place 2 to 1" in " ".join((site / "runs/run/index.html").read_text().split())
         assert "moved from place 2 to place 1" in (site / "bots/b.xml").read_text()
         publish([RunFolder.open(run.folder)], Registry(), site)
+
+
+def test_a_change_of_place_within_the_error_says_so(tmp_path):
+    site, early = tmp_path / "site", [record("ab", (5, 1), index=0, seed=0)]
+    run = recorded(tmp_path / "run", early)
+    publish([run], Registry(), site)
+    write_records(run.folder, [*early, *(record("ab", (1, 5), index=n, seed=n) for n in (1, 2))], sealed=False)
+    publish([RunFolder.open(run.folder)], Registry(), site)
+    about = json.loads((site / "runs/run/data.json").read_text())
+    assert [(one["bot"], one["unsure"]) for one in about["changes"]] == [("b", True), ("a", True)]
+    page = " ".join((site / "runs/run/index.html").read_text().split())
+    assert page.count("within the error") == 2 and "2 new matches" in page
 
 
 def test_the_organiser_chooses_title_headline_and_the_next_update_and_they_are_kept(tmp_path):

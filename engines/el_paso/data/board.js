@@ -71,7 +71,7 @@ const site = (scene, place, x, wide) => {
   }
   const size = 32, close = Math.min(9, (wide - 16 - size) / stack.length);
   return svg("g", {}, path(`M${x} 56v-38h8v-8h${wide - 24}v8h8v38Z`, { fill: COLOURS[place], class: "edge" }),
-    at(middle, 30, SIGNS[name]()), text(middle, 53, label(name), { class: `middle small on-colour${wide < 70 ? "" : " bold"}` }),
+    at(middle, 30, SIGNS[name]()), text(middle, 53, label(name), { class: `middle small on-colour${wide < 70 ? "" : " bold"}`, ...(6 * name.length > wide - 10 ? { textLength: wide - 10, lengthAdjust: "spacingAndGlyphs" } : {}) }),
     stack.length ? stack.slice().reverse().map((value, depth) => tile(x + 4 + (stack.length - 1 - depth) * close, 64 + depth * Math.min(5, 22 / stack.length), size, place, value))
       : text(middle, 92, "empty", { class: "middle soft" }),
     stack.length > 0 && text(middle, 128, `${stack.length} left`, { class: "middle small soft" }));
@@ -88,9 +88,10 @@ const tile = (x, y, size, site, value, own = false) => piece(`tile:${site}:${val
   rect(x, y, size, size * 0.86, { rx: 4, fill: "#f7e7b6", stroke: COLOURS[site], "stroke-width": 2 }),
   text(x + size / 2, y + size * 0.62, value, { class: "middle bold on-light", "font-size": Math.max(11, size * 0.5) }));
 
-const card = (x, y, site, value, { action = "", size = 17, ...attributes } = {}) => piece(`card:${site}:${value}`, action, value ? [
+// Of a card that the next one covers, `room` pixels are seen: its value is in the middle of these.
+const card = (x, y, site, value, { action = "", size = 17, room = size, ...attributes } = {}) => piece(`card:${site}:${value}`, action, value ? [
   rect(x, y, size, size * 1.4, { rx: 2, fill: COLOURS[site], class: "edge", ...attributes }),
-  text(x + size / 2, y + size * 0.94, value, { class: "middle bold on-colour", "font-size": Math.max(11, size * 0.55) })] : [
+  text(x + Math.min(size, room) / 2, y + size * 0.94, value, { class: "middle bold on-colour", "font-size": Math.max(11, size * 0.55) })] : [
   back(x, y, size, size * 1.4), path(`M${x} ${y + size * 1.4}h${size}`, { stroke: COLOURS[site], "stroke-width": 3 })]);
 
 // A pile with the number of its cards, and the discard beside it.
@@ -126,7 +127,7 @@ const outlaw = (scene, seat, y) => {
       const x = column(place), values = hand[place], tight = Math.min(22, 74 / Math.max(1, values.length));
       const tiles = view.tiles[seat][place], close = Math.min(19, 58 / Math.max(1, tiles.length));
       const down = laid && laid[0] === place ? values.lastIndexOf(laid[1]) : -1;
-      return svg("g", {}, values.map((value, k) => card(x + k * tight, 5 - (k === down ? 4 : 0), place, value, { size: CARD, action: mine && `play:${place}:${value}`, ...(k === down ? MARKED : {}) })),
+      return svg("g", {}, values.map((value, k) => card(x + k * tight, 5 - (k === down ? 4 : 0), place, value, { size: CARD, room: k < values.length - 1 ? tight : CARD, action: mine && `play:${place}:${value}`, ...(k === down ? MARKED : {}) })),
         tiles.map((value, k) => tile(x + k * close, 40, 24, place, value, mine)),
         played && played[0] === place && !laid && at(x + COLUMN - 26, 38, card(0, 0, place, played[1], MARKED), hint("played last")));
     })));

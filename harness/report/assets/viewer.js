@@ -266,7 +266,7 @@
     furthest = focus = 0;
     at = -1;
     viewer.dataset.open = match.id;
-    part("observer").replaceChildren(new Option("referee: all hands", REFEREE), new Option("the bot on turn", ON_TURN),
+    part("observer").replaceChildren(new Option("referee", REFEREE), new Option("the bot on turn", ON_TURN),
       ...match.names.map((name, place) => new Option(arena.short(name, 40), place)));
     part("observer").value = [ON_TURN, ...match.names.keys()].map(String).includes(seat) ? seat : REFEREE;
     part("jump").replaceChildren(...stops.map((stop, k) => new Option(`${stop.text} (${stop.step + 1})`, k)));
