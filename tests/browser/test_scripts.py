@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -45,3 +46,18 @@ def test_a_script_with_a_wrong_type_does_not_pass(tmp_path):
         file.write("\npercent('a');\n")
     with pytest.raises(AssertionError, match="not assignable"):
         run(Path(TOOLS) / "node_modules" / ".bin" / "tsc", "-p", tmp_path)
+
+
+ASKED = """
+import { asksFirst, meant } from "./choices.js";
+const byKey = new Map(["place:4", "move:4:9", "move:41:9"].map((text, code) => [text, { code, kind: "", text }]));
+const mark = "place:4 move:4?", found = meant(mark, byKey);
+console.log(JSON.stringify(found.map(({ text }) => [text, asksFirst(mark, text)])));
+"""
+
+
+@needs_tools
+def test_a_tap_asks_first_where_the_mark_says_so():
+    command = ["node", "--input-type=module", "-e", ASKED.replace('"./', f'"{SOURCES.as_posix()}/')]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert json.loads(done.stdout or pytest.fail(done.stderr)) == [["place:4", False], ["move:4:9", True]]
