@@ -14,8 +14,7 @@ class Debtor(Bot[GnadenlosView]):
     games = ("gnadenlos",)
 
     def choose(self, view: GnadenlosView, actions: Sequence[Action]) -> Action:
-        """Return the best card for the event, all paper within reach, more than anybody has bid, all the fame for its
-        gold."""
+        """Lay the best card for the event, steal all IOUs within reach, outbid every rival, spend all gold on fame."""
         scared = view.vultures[self.seat] > 1 and not view.cause
         highest = max(total or 0 for total in view.totals)
 

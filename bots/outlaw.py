@@ -73,13 +73,13 @@ def reason(tables: Tables, view: ElPasoView, action: Action) -> str:
         raid = Raid(tables, view, least)
         more = max([raid.loot(site, card) for site, cards in enumerate(view.hand) for card in cards], default=0.0)
         return (
-            f"Leaving now, my tiles are worth about {now:.1f}; after one more round about {stay + more:.1f}, "
-            f"if the sheriffs do not come, and that is {safe:.0%} likely: {safe * (stay + more):.1f}."
+            f"If I leave now, my tiles are worth about {now:.1f}. One more round makes it about {stay + more:.1f} if "
+            f"the sheriffs stay away ({safe:.0%} likely): {safe * (stay + more):.1f} on average."
         )
     if isinstance(action, Play):
         raid = Raid(tables, view, least_of(gains_of(tables.gain[view.town], view.tiles[view.seat]), view.groups + 1))
         return (
-            f"This card brings about {raid.loot(action.site, action.value):.1f}, the most of my cards: "
+            f"This card should bring in {raid.loot(action.site, action.value):.1f}, the most of my cards: "
             f"the site opens with {raid.opens[action.site]:.0%}, and others may take its tiles before me."
         )
     if isinstance(action, Draw):
@@ -89,8 +89,8 @@ def reason(tables: Tables, view: ElPasoView, action: Action) -> str:
         return f"A card of this site helps most: {here}, and {then}."
     if isinstance(action, Carry):
         gain = tables.gain[view.town][action.site] * action.value
-        return f"Carried on, this tile is worth about {gain:.1f} more than sold here."
-    return "No other tile gains by being carried on."
+        return f"This tile is worth about {gain:.1f} more if I carry it on than if I sell it here."
+    return "No other tile is worth more if I carry it on."
 
 
 def leaves(tables: Tables, view: ElPasoView) -> bool:

@@ -101,7 +101,9 @@ class Tycoon(Bot[XPaschView]):
         """Return why I choose so, in euros a turn."""
         if view.phase == "swap":
             least = min(map(self._promise, (each for each in actions if isinstance(each, Swap))))
-            return f"My least promising card brings about {least:.1f} euros a turn, a new one {GOOD_CARD:.1f}."
+            return (
+                f"My least promising card should earn {least:.1f} euros a turn; a new card should earn {GOOD_CARD:.1f}."
+            )
         position = self._look(view)
         now = self._worth(position, position.mine)
         if view.phase == "reroll":

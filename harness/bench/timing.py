@@ -423,7 +423,7 @@ def versus_arenas(pythons: Iterable[str], plan: SpeedPlan, log: Log) -> Iterator
                 versions = str(other.versions), str(ours.versions)
             counts = None
             if plan.count:
-                log(f"Counting instructions of {game}, here and there ...")
+                log(f"Counting instructions of {game} in both Pythons ...")
                 counts = (count_instructions(None, OUR_LOOP, workload), count_instructions(python, OUR_LOOP, workload))
             yield SpeedRow(python, workload, *versions, game, players, speed, counts)
 

@@ -121,7 +121,7 @@ class PersonsTable:
         return [(rule.number, rule.text) for rule in rules_for_phase(self.game, self.match.view(self.seat).phase)]
 
     def hint(self) -> dict[str, object]:
-        """Return what a bot would do that knows only what the person knows, and what it has noted about it."""
+        """Return the choice of a bot that knows only what the person knows, and its notes about that choice."""
         if self.adviser is None:
             raise UsageError(f"No bot can give hints for {self.game.title}.")
         match = self.match

@@ -177,7 +177,8 @@ def reopen_comparison(
         raise UsageError(f"{run.folder} is not a comparison.", fix="resume-tournament", folder=str(run.folder))
     if most is not None and most < plan.deals:
         raise UsageError(
-            f"{run.folder} goes up to {plan.deals:,} matches; it can have more, not {most:,}.", fix="compare-most"
+            f"{run.folder} has a limit of {plan.deals:,} matches: it can be raised, but not lowered to {most:,}.",
+            fix="compare-most",
         )
     setup = reopen(run, registry, force)
     settings = plan.settings | ({"thorough": True} if thorough else {})

@@ -270,16 +270,17 @@ def the_same_deal_plays_the_same(trial: Trial) -> None:
 def luck_is_drawn_once_for_each_name(trial: Trial) -> None:
     """No name of luck is drawn twice in a match: both would have the same result. Names include round and seat."""
     luck = RecordingChance(trial.seed)
-    drawn: dict[str, int] = {}
+    drawn: dict[str, str] = {}
     for number, state in enumerate(trial.play(trial.game.new(trial.players, luck))):
         for name in luck.drain_names():
             when = f"before choice {number}" if number else "at the deal"
             _check(
                 name not in drawn,
-                f"The luck {name!r} is drawn {when}, in phase {state.phase!r}, and was drawn before choice "
-                f"{drawn.get(name)}: it has the same result again. Put into its name what differs.",
+                f"The luck {name!r} is drawn {when}, in phase {state.phase!r}, but it was already drawn "
+                f"{drawn.get(name)}, so both draws have the same result. Give each draw its own name: add the round or "
+                f"the seat, for example.",
             )
-            drawn[name] = number
+            drawn[name] = when
 
 
 def luck_does_not_depend_on_play(trial: Trial) -> None:

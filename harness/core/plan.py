@@ -221,8 +221,9 @@ class Scheduler(Protocol):
 
 
 class OpenRound(ABC):
-    """A round of which more can be played before its first results have all come: yielded instead of a list, so that
-    many machines need not wait. It ends when it has no more matches and all results have been added."""
+    """A round that hands out more matches before all results of the first ones have arrived, so that many machines
+    need not wait. A format yields it instead of a list. It ends when it has no more matches and all results have been
+    added."""
 
     @abstractmethod
     def next_matches(self) -> list[DuplicateSet] | list[MatchSpec]:

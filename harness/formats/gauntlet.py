@@ -238,7 +238,10 @@ MAX_PAIRS = 66
 and with the best one."""
 FIELD = "ahead: share of the table finished ahead of."
 WITHIN = f"± is a {LEVEL:.0%} interval over deals."
-OPPONENTS = "ahead of an opponent: how often; score by: how much more the candidate scored. The hardest come first."
+OPPONENTS = (
+    "ahead: how often the candidate finished ahead of the opponent; score by: by how much it scored more. "
+    "Hardest first."
+)
 PAIRED = (
     "Differences are taken deal by deal: same deals, same places, same tables. "
     "ahead by: points of `ahead`. significant: in at most 5 of 100 runs any of these claims is false. "

@@ -78,9 +78,9 @@ def add_bots(
 
 
 def _check_next_version(versions: Sequence[Member], bot: str, team: str, author: str) -> None:
-    """Raise UsageError if a newcomer has the name of a bot of which it need not be a version: it would take its place.
+    """Raise UsageError if a newcomer has the name of a bot in the league, but neither its team nor its author.
 
-    Without a team and an author nothing says whose a bot is, so empty ones do not match.
+    It could replace the bot of another author. An empty team or author matches nothing.
     """
     last = versions[-1].entry if versions else None
     if last is None or (team.strip() and team == last.team) or (author.strip() and author == last.author):

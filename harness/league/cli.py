@@ -360,7 +360,7 @@ NOT_ASKED = (
     "show_output",
     "strict",
 )
-"""Options of a run that a new league has not: see NOT_FOR_LEAGUES; a league's file may say `strict`."""
+"""Options of a run that a new league does not have: see NOT_FOR_LEAGUES; a league's file may say `strict`."""
 
 
 @click.group("league", cls=CommandGroup)

@@ -79,8 +79,8 @@ def command(
 ) -> None:
     """Play GAME against bots at this terminal, or with --browser in a web browser.
 
-    Where there are at most nine choices, one key plays. Otherwise choose by number or by words: what you choose counts
-    when you press Enter once more, until then undo takes it back. ? explains the commands and the rules behind a
+    Where there are at most nine choices, one key plays. Otherwise choose by number or by words: a choice counts when
+    you press Enter again; until then, undo takes it back. ? explains the commands and the rules behind a
     choice. The match becomes a record like any other; one that you leave is kept and can be continued.
 
     \b

@@ -137,7 +137,7 @@ GetHint = Callable[[View, Sequence[Action]], tuple[str, Action, list[str]]]
 COMMANDS = (
     ("1 to 9", "at a terminal, where there are at most nine choices: plays that one at once"),
     ("NUMBER or WORDS", "choose; any words that fit one choice only, such as the last ones"),
-    ("Enter", "play what you have chosen: only now it counts"),
+    ("Enter", "play what you have chosen; until then it does not count"),
     ("undo", "take back a choice before it is played"),
     ("NUMBER!", "choose and play at once, without a chance to undo"),
     ("?", "this help, and the rules behind the choice"),

@@ -202,7 +202,7 @@ def check_bot(bot: Any) -> None:
         subject, example = ("a bot", "my-bot") if described else (f"bot {bot.__name__}", kebab(bot.__name__))
         raise PluginError(
             f"{subject} is called {shown(bot.name)}: a name has no spaces, "
-            f"colons, commas, equals signs, slashes, bars or angle brackets, nothing that cannot be seen, and at most "
+            f"colons, commas, equals signs, slashes, bars or angle brackets, no invisible characters, and at most "
             f"{MAX_NAME_CHARS} letters, like {example!r}."
         )
     owner = f"bot {bot.name}"

@@ -321,7 +321,7 @@ def request_of_run(run: RunFolder, registry: Registry) -> tuple[RunRequest, list
     if replace(asked, games=tuple(replace(game, rules="") for game in asked.games)) != same:
         how = f"not every {plan.format} can be described by one"
         if plan.before:
-            how = "it was extended, and played at once its tables would have other deals"
+            how = "it was extended, and a run of this length played in one go would have other deals at its tables"
         raise UsageError(
             f"{run.folder} cannot be turned into a config file: {how}. It was made by: "
             f"{'; '.join([run.info.command, *run.info.extended])}"

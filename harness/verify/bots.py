@@ -270,7 +270,7 @@ class _Checking:
     def _compare(
         self, game: Game[Any], record: GameRecord, seat: int, fault: Fault | None, now: dict[int, int | str]
     ) -> bool:
-        """Return whether a bot decides otherwise than its record, and note that."""
+        """Return whether a bot decides differently from its record, and note that."""
         name = record.seats[seat]
         for decision, answer in now.items():
             then: int | str = record.actions[decision]

@@ -442,7 +442,7 @@ def stale_tables(run: RunFolder, formats: Mapping[str, Format], verified: Verifi
     except StoreError:
         return []  # arena verify reports problems of records elsewhere
     other = run.info.arena != VERSION
-    why = f" (or arena {shown(run.info.arena)} wrote it otherwise than {VERSION} does)" if other else ""
+    why = f" (or arena {shown(run.info.arena)} wrote it differently from {VERSION})" if other else ""
     found = []
     for name, rebuilt in tables.items():
         try:

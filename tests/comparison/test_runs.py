@@ -143,7 +143,7 @@ def test_ctrl_c_loses_nothing_and_prints_how_to_resume():
         ((), "Which two bots?"),
         (("diehard",), "Which two bots?"),
         (("--resume", "b"), "Runs in results: a, t."),
-        (("--resume", "a", "--most", 1), "it can have more, not 1"),
+        (("--resume", "a", "--most", 1), "it can be raised, but not lowered to 1"),
         (("--resume", "a", "diehard", "random"), "leave out the bots"),
         (("--resume", "a", "--margin", 0, "--way", "pairs", "--game", "el-paso"), "--game, --margin, --way"),
         (("--resume", "a", "--move-time", 3), "started with move_time=0.0"),

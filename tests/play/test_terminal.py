@@ -55,7 +55,7 @@ def test_a_whole_game_with_wrong_input_ctrl_d_and_ctrl_c(game):
         assert "Taken back:" in person.type("undo")
         assert "would choose" in person.type("hint")
         helped = person.type("?")
-        assert "only now it counts" in helped
+        assert "until then it does not count" in " ".join(helped.split())
         assert {"el-paso": "EP-", "gnadenlos": "GN-", "x-pasch": "XP-"}[game] in helped
         person.type(first)
         assert "\nChoose (" in person.type("")

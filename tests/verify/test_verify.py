@@ -438,7 +438,7 @@ def test_tables_are_compared_byte_by_byte(name, old, new):
     path.write_bytes(bent_text.encode())
     assert f"{path} is not what the records give; 'arena" in arena("verify", "a", code=1).stdout
     edit_info(FOLDER, lambda raw: {**raw, "arena": "0.0.1"})
-    assert "(or arena '0.0.1' wrote it otherwise than" in arena("verify", "a", code=1).stdout
+    assert "(or arena '0.0.1' wrote it differently from" in arena("verify", "a", code=1).stdout
 
 
 def test_names_of_installed_bots_given_to_other_bots_are_reported():
