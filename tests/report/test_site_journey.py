@@ -162,6 +162,8 @@ def test_a_link_to_a_match_is_looked_up_in_the_list(chromium, address):
     chromium.open(f"{address}runs/night/matches.html#match=el-paso-1.1.1")
     chromium.wait("return document.getElementById('list').dataset.ready === 'one'")
     assert chromium.js("return document.querySelector('#list .match').dataset.match") == "el-paso-1.1.1"
+    chromium.js("document.querySelector('#count a').click()")
+    chromium.wait("return location.hash === '' && (document.getElementById('list')?.children.length ?? 0) > 1")
     chromium.open(f"{address}runs/index.html")
     chromium.open(f"{address}runs/night/matches.html#match=../../evil")
     chromium.wait("return document.getElementById('count').textContent.startsWith('There is no match')")

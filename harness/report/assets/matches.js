@@ -136,7 +136,7 @@
   // A link to a match: its id is looked up in the list.
   const find = async (id) => {
     const known = watchable.get(id);
-    const open = (one) => { list.replaceChildren(row(one, false)); list.dataset.ready = "one"; count.textContent = `Match ${one.id}`; list.firstChild.scrollIntoView({ block: "nearest" }); };
+    const open = (one) => { list.replaceChildren(row(one, false)); list.dataset.ready = "one"; count.replaceChildren(`Match ${one.id} · `, element("a", { href: location.pathname, textContent: "all matches" })); list.firstChild.scrollIntoView({ block: "nearest" }); };
     if (known) return open(known);
     for (const game of disk ? [] : index.games) {
       for (let number = 0; number < game.chunks.length; number += 1) {
