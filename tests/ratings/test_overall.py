@@ -65,6 +65,13 @@ def test_only_bots_that_play_all_games_have_a_place():
     assert all("bot2" not in pair for pair in found.significant_pairs)
 
 
+def test_a_sentence_names_the_best_only_of_three_bots_or_more():
+    [two] = overall_tables(several(Field([0.0, 1.0, 2.0]), Field([0.0, 1.0])))
+    [three] = overall_tables(several(Field([0.0, 1.0, 2.0]), Field([0.0, 1.0, 2.0])))
+    assert two.summary == []
+    assert three.summary[0].startswith("bot2 did best of the 3 bots that play every game")
+
+
 def test_a_note_says_if_no_bot_plays_all_games():
     one = [record("ab", (turn % 2, 1), index=turn, seed=turn) for turn in range(6)]
     two = [record("cd", (turn % 2, 1), index=turn, seed=turn) for turn in range(6)]
