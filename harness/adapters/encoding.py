@@ -95,7 +95,7 @@ class Encoding:
         >>> encoding = encoding_of(match.game, players=2)
         >>> numbers = encoding.encode(match.view(0))
         >>> encoding.slices["money"]
-        slice(21, 23, None)
+        slice(25, 27, None)
         >>> [number.label for number in encoding.numbers[encoding.slices["money"]]]
         ['money[me]', 'money[+1]']
     """
