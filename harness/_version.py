@@ -1,3 +1,3 @@
 """The version of arena; bumped with every release."""
 
-VERSION = "0.1.0"
+VERSION = "1.0.0"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from harness._version import VERSION
 from harness.core.errors import StoreError
 from harness.core.records import with_sum
 from harness.executors.serial import SerialExecutor
@@ -102,7 +103,7 @@ def test_a_record_of_another_run_is_refused(run):
 
 def test_a_run_whose_bots_or_rules_changed_is_refused(run):
     text = (run.folder / RUN).read_text()
-    (run.folder / RUN).write_text(text.replace('"version": "0.1.0"', '"version": "0.0.9"'))
+    (run.folder / RUN).write_text(text.replace(f'"version": "{VERSION}"', '"version": "0.0.9"'))
     with pytest.raises(StoreError, match=r"is version .* now, the run has 0.0.9"):
         reopen(RunFolder.open(run.folder), load())
     (run.folder / RUN).write_text(text.replace('"rules": "1"', '"rules": "7"'))
