@@ -7,8 +7,7 @@ seat's own; the values of known cards in piles below the top; the order of the d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engines.el_paso.components import SITES
@@ -34,22 +33,22 @@ def encoding(game: ElPaso, players: int) -> tuple[EncodingPart | str, ...]:
         EncodingPart("leaving", ("leaving",), _by_seat(players, "leaving"), _Places(players), relative=True),
         EncodingPart("queue", ("queue",), _by_seat(players, "queue"), _Places(players), relative=True),
         "limit", "money",
-        EncodingPart("carried", ("carried",), _by_site("carried", tiles, worth), _counts_and_sums),
-        EncodingPart("tiles", ("tiles",), _by_site("", tiles, worth), _counts_and_sums, by_seat=True),
+        EncodingPart("carried", ("carried",), _by_site("carried", tiles, worth), _counts_and_sums, split=tuple),
+        EncodingPart("tiles", ("tiles",), _by_site("", tiles, worth), _counts_and_sums, by_seat=True, split=tuple),
         _my_tiles(game),
-        EncodingPart("stacks", ("stacks",), _by_site("stacks", tiles, worth, ("top", best_tile)), _stacks),
-        EncodingPart("bag", ("bag",), _by_site("bag", tiles, worth), _counts_and_sums),
+        EncodingPart("stacks", ("stacks",), _by_site("stacks", tiles, worth, ("top", best_tile)), _stacks, split=tuple),
+        EncodingPart("bag", ("bag",), _by_site("bag", tiles, worth), _counts_and_sums, split=tuple),
         _cards("hand", game),
         "laid",
         EncodingPart(
             "hands", ("hands",),
             _by_site("", ("cards", most_cards), ("known", most_cards), ("sum", sum(game.figures.cards.values))),
-            _known, by_seat=True,
+            _known, by_seat=True, split=tuple,
         ),
         EncodingPart(
             "piles", ("piles",),
             _by_site("piles", ("cards", most_cards), ("known", most_cards), ("top", best_card)),
-            _piles,
+            _piles, split=tuple,
         ),
         _cards("discards", game),
         "played",
@@ -82,35 +81,18 @@ def _faces(roll: tuple[str, ...]) -> list[int]:
     return [roll.count(face) for face in FACES]
 
 
-def _site_by_site(row: Callable[[Values], tuple[int, ...]]) -> Callable[[BySite], list[int]]:
-    """Return an `encode` that keeps the numbers of single sites, most of which have few cards or tiles."""
-    known = lru_cache(maxsize=10_000)(row)
-
-    def encode(sites: BySite) -> list[int]:
-        numbers: list[int] = []
-        for values in sites:
-            numbers += known(values)
-        return numbers
-
-    return encode
-
-
-@_site_by_site
 def _counts_and_sums(values: Values) -> tuple[int, ...]:
     return len(values), sum(values)
 
 
-@_site_by_site
 def _stacks(values: Values) -> tuple[int, ...]:
     return len(values), sum(values), values[0] if values else 0
 
 
-@_site_by_site
 def _known(values: Values) -> tuple[int, ...]:
     return len(values), len(values) - values.count(0), sum(values)
 
 
-@_site_by_site
 def _piles(values: Values) -> tuple[int, ...]:
     return len(values), len(values) - values.count(0), values[0] if values else 0
 
@@ -137,8 +119,7 @@ def _cards(name: str, game: ElPaso) -> EncodingPart:
     values = game.figures.cards.values
     numbers = [Number(f"{name} {site.label} {value}", 0, 1) for site in SITES for value in values]
 
-    @_site_by_site
-    def encode(there: Values) -> tuple[int, ...]:
-        return tuple([int(value in there) for value in values])
+    def encode(there: Values) -> Sequence[int]:
+        return [int(value in there) for value in values]
 
-    return EncodingPart(name, (name,), tuple(numbers), encode)
+    return EncodingPart(name, (name,), tuple(numbers), encode, split=tuple)

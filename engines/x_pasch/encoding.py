@@ -65,17 +65,21 @@ def _table() -> EncodingPart:
 def _members(game: XPasch, players: int) -> EncodingPart:
     """Return the members of each seat on each company, company by company."""
 
-    def encode(owner: int, table: tuple[int, ...], members: tuple[Board, ...]) -> Sequence[int]:
-        found = [0] * (CARDS * players)
+    nothing = (0,) * players
+
+    def split(table: tuple[int, ...], members: tuple[Board, ...]) -> Sequence[Board]:
+        found = [nothing] * CARDS
         for company, board in zip(table, members, strict=True):
-            at = company * players
-            found[at : at + players] = board[owner:] + board[:owner]
+            found[company] = board
         return found
+
+    def encode(owner: int, board: Board) -> Sequence[int]:
+        return board[owner:] + board[:owner]
 
     seats = ["me", *[f"+{place}" for place in range(1, players)]]
     most = game.tables.members
     numbers = [Number(f"members {company}[{seat}]", 0, most) for company in range(CARDS) for seat in seats]
-    return EncodingPart("members", ("table", "members"), tuple(numbers), encode, relative=True)
+    return EncodingPart("members", ("table", "members"), tuple(numbers), encode, relative=True, split=split)
 
 
 def _placed(game: XPasch) -> EncodingPart:

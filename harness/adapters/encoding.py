@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import chain
-from operator import attrgetter
+from itertools import chain, repeat
+from operator import attrgetter, is_
 from typing import Any, Literal, NamedTuple
 
-from harness.adapters.fields import BySeat, Kind, OutOfBounds, Range, seat_label, view_kinds
+from harness.adapters.fields import BySeat, Fixed, Items, Kind, OutOfBounds, Range, seat_label, view_kinds
 from harness.core.action import EncodingPart, Number, View
 from harness.core.errors import UsageError
 from harness.core.game import Game
@@ -18,15 +18,30 @@ from harness.core.game import Game
 EncodingName = Literal["auto", "compact", "generic"]
 
 MAX_CACHED = 500
-"""Values of one part whose numbers are kept. More are not found faster in random matches, and take memory."""
+"""Values of one part, or of one item of it, whose numbers are kept. More are not found faster in random matches, and
+take memory."""
 MANY_NUMBERS = 40
 """A part with at least this many numbers is packed by numpy, which is faster if they are whole and small."""
 Pack = Callable[[Sequence[float]], Any]
 Join = Callable[[Iterable[Any]], Any]
+Put = Callable[[Any, Any, Any], None]
+"""Takes the value of a field or a tuple of the values of several, what it was in the seat's last view, and the buffer
+to write to."""
+UNSET = repeat(repeat(object()))
+"""Stands for the values of the last view before there is one, and for those of each seat."""
+
+
+class _Form(NamedTuple):
+    """How numbers are held: in lists, or as the bytes of float32."""
+
+    pack: Pack
+    join: Join
+    blank: Any
+    """The buffer of one number."""
 
 
 class _Known(dict[Hashable, Any]):
-    """The packed numbers of each value of one part, or of one seat of it; computed when they are first looked up.
+    """The packed numbers of each value of one part, or of one seat or item of it; computed when first looked up.
 
     Whether numbers are within their bounds is a law of conformance.
     """
@@ -37,51 +52,67 @@ class _Known(dict[Hashable, Any]):
 
     def __missing__(self, value: Any) -> Any:
         part = self.part
-        values = (value,) if len(part.fields) == 1 else value
+        values = (value,) if len(part.fields) == 1 or part.split else value
         numbers = part.encode(self.seat, *values) if part.relative else part.encode(*values)
-        if len(numbers) != len(part.numbers):
-            wanted = len(part.numbers)
-            raise UsageError(f"The part {part.name} has {wanted} numbers, and its encode made {len(numbers)}.")
+        if not part.split and len(numbers) != len(part.numbers):
+            raise _wrong_count(part, len(numbers))
         if len(self) >= MAX_CACHED:
             self.clear()
         self[value] = packed = self.pack(numbers)
         return packed
 
 
-class _SeatBySeat(NamedTuple):
-    """Packs fields with an item for each seat, that of the seat of the view first."""
+def _look_up(known: _Known, form: _Form) -> Callable[[Any], Any]:
+    """Return what looks up the packed numbers of a value, item by item if the part is split."""
+    part, find, join, split = known.part, known.__getitem__, form.join, known.part.split
+    several, size = len(part.fields) > 1, len(form.blank)
+    if split is None:
+        return find
 
-    known: _Known
-    """The packed numbers of items, whichever seat has them."""
-    seat: int
-    players: int
-    join: Join
+    def look_up(value: Any) -> Any:
+        found = join(map(find, split(*value) if several else split(value)))
+        if len(found) != size * len(part.numbers):
+            raise _wrong_count(part, len(found) // size)
+        return found
 
-    def pack(self, value: Any) -> Any:
-        """Return the packed numbers of all items."""
-        items = value if len(self.known.part.fields) == 1 else tuple(zip(*value, strict=True))
-        if len(items) != self.players:
-            raise UsageError(f"The encoding is for {self.players} players, the view has {len(items)}.")
-        known = self.known
-        return self.join([known[item] for item in items[self.seat :] + items[: self.seat]])
+    return look_up
 
 
-class _Segment(NamedTuple):
-    """Fields that are read at once: several parts of one field each, or the fields of one part."""
+def _put_into(known: _Known, form: _Form, wheres: Sequence[slice]) -> Put:
+    """Return what writes one part to a buffer: where it is, or where it is for each seat."""
+    look_up, several, players, where = _look_up(known, form), len(known.part.fields) > 1, len(wheres), wheres[0]
 
-    read: Callable[[Any], Any]
-    many: bool
-    """Whether it has a value for each of several parts."""
+    def put_all(value: Any, before: Any, buffer: Any) -> None:
+        if not (several and all(map(is_, value, before))):
+            buffer[where] = look_up(value)
+
+    def put_seats(value: Any, before: Any, buffer: Any) -> None:
+        items: Sequence[Any] = tuple(zip(*value, strict=True)) if several else value
+        if len(items) != players:
+            raise UsageError(f"The encoding is for {players} players, the view has {len(items)}.")
+        for item, old, there in zip(items, UNSET if several else before, wheres, strict=False):
+            if item is not old:
+                buffer[there] = look_up(item)
+
+    return put_seats if known.part.by_seat else put_all
+
+
+def _wrong_count(part: EncodingPart, count: int) -> UsageError:
+    return UsageError(f"The part {part.name} has {len(part.numbers)} numbers, and its encode made {count}.")
 
 
 class _Plan:
-    """How the views of one seat are encoded: the fields are read, and those that have changed are looked up."""
+    """How the views of one seat are encoded: the fields are read, and the numbers of those that changed are put into
+    the buffer of the seat's last view."""
 
-    def __init__(self, segments: Sequence[_Segment], look_ups: Sequence[Callable[[Any], Any]]) -> None:
-        self.segments, self.look_ups = segments, look_ups
-        self.last: tuple[list[Any], list[Any]] = [object()] * len(look_ups), [None] * len(look_ups)
-        """The values of the seat's last view, and their packed numbers. Replaced as a whole, never changed: threads
-        may share an encoding."""
+    def __init__(self, read: Callable[[Any], Any], joint: Sequence[Callable[[Any], Any]], blank: Any) -> None:
+        self.read, self.joint, self.blank = read, joint, blank
+        """`read` returns a value for each part of one field, and each of `joint` the values of a part with several."""
+        self.tables: list[Any] = []
+        self.wheres: list[slice | None] = []
+        """Where to put what the table has for a value. Most fields are so simple; None if the table is a `Put`."""
+        self.kept: list[tuple[Sequence[Any], Any]] = []
+        """Values and buffer of the seat's last view. Threads may share an encoding: each takes them out to use them."""
 
 
 class Encoding:
@@ -121,8 +152,8 @@ class Encoding:
         self.size = len(numbers)
         """How many numbers there are."""
         self._divisors: Any = None
-        self._lists, self._arrays = self._plans(parts, tuple, _joined_tuples), list[_Plan]()
         self._parts = parts
+        self._lists, self._arrays = self._plans(_Form(tuple, _joined_tuples, [0])), list[_Plan]()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return encoding_of, (self.game, self.players, self.name, self.scaled)
@@ -142,9 +173,7 @@ class Encoding:
 
     def encode(self, view: View) -> list[float]:
         """Return the numbers of a view as a list. It needs no other package."""
-        out: list[float] = []
-        for numbers in self._collect(view, self._lists):
-            out += numbers
+        out: list[float] = self._updated(view, self._lists)
         if self._scales:
             return [number / scale for number, scale in zip(out, self._scales, strict=True)]
         return out
@@ -165,56 +194,61 @@ class Encoding:
     def _joined(self, view: View) -> bytearray:
         """Return the numbers as bytes of float32, without their scale."""
         if not self._arrays:  # learned bots do without them, and do not load numpy
-            self._arrays = self._plans(self._parts, _float32, b"".join)
-        return bytearray().join(self._collect(view, self._arrays))
+            self._arrays = self._plans(_Form(_float32, b"".join, bytearray(4)))
+        joined: bytearray = self._updated(view, self._arrays)
+        return joined
 
-    def _plans(self, parts: Sequence[EncodingPart], pack: Pack, join: Join) -> list[_Plan]:
+    def _plans(self, form: _Form) -> list[_Plan]:
         """Return for each seat how its views are encoded."""
-        segments = tuple(_segments(parts))
-        shared = {part.name: _Known(part, 0, pack) for part in parts}
+        unit = len(form.blank)
+        # Fields of different parts are read at once. A getter of one name would not return a tuple.
+        single = [part for part in self._parts if len(part.fields) == 1]
+        single = single if len(single) > 1 else []
+        others = [part for part in self._parts if part not in single]
+        read = attrgetter(*[part.fields[0] for part in single]) if single else _nothing
+        joint = [attrgetter(*part.fields) for part in others]
+        shared = {part.name: _Known(part, 0, form.pack) for part in self._parts}
         plans = []
         for seat in range(self.players):
-            look_ups: list[Callable[[Any], Any]] = []
-            for part in parts:
-                known = _Known(part, seat, pack) if part.relative else shared[part.name]
-                by_seat = _SeatBySeat(known, seat, self.players, join)
-                look_ups.append(by_seat.pack if part.by_seat else known.__getitem__)
-            plans.append(_Plan(segments, look_ups))
+            plan = _Plan(read, joint, form.blank * self.size)
+            for part in [*single, *others]:
+                start, width = self.slices[part.name].start * unit, len(part.numbers) * unit
+                seats = [(other - seat) % self.players for other in range(self.players)] if part.by_seat else [0]
+                wheres = [slice(start + place * width, start + (place + 1) * width) for place in seats]
+                known = _Known(part, seat, form.pack) if part.relative else shared[part.name]
+                plain = not (part.by_seat or part.split or len(part.fields) > 1)
+                plan.tables.append(known if plain else _put_into(known, form, wheres))
+                plan.wheres.append(wheres[0] if plain else None)
+            plans.append(plan)
         return plans
 
-    def _collect(self, view: View, plans: list[_Plan]) -> list[Any]:
-        """Return the packed numbers of each part. Most fields are as they were: their numbers are kept."""
+    def _updated(self, view: View, plans: list[_Plan]) -> Any:
+        """Return the buffer with the numbers of a view. Most fields are as they were: their numbers stay."""
         seat = view.seat
         if seat >= self.players:
             raise UsageError(f"The encoding is for {self.players} players, not for a view of seat {seat}.")
-        plan, values = plans[seat], list[Any]()
-        for read, many in plan.segments:
-            if many:
-                values += read(view)
-            else:
-                values.append(read(view))
+        plan = plans[seat]
+        values = plan.read(view)
+        if plan.joint:
+            values += tuple([read(view) for read in plan.joint])
+        last: Iterable[Any]
+        try:
+            last, buffer = plan.kept.pop()
+        except IndexError:  # the first view, another thread has it, or a value was refused
+            last, buffer = UNSET, plan.blank[:]
         # To see that a value is the same object takes less than to hash it.
-        last, kept = plan.last
-        packed = [
-            there if value is before else look_up(value)
-            for value, before, there, look_up in zip(values, last, kept, plan.look_ups, strict=True)
-        ]
-        plan.last = values, packed
-        return packed
+        for value, before, table, where in zip(values, last, plan.tables, plan.wheres, strict=False):
+            if value is not before:
+                if where is not None:
+                    buffer[where] = table[value]
+                else:
+                    table(value, before, buffer)
+        plan.kept.append((values, buffer))
+        return buffer[:]
 
 
-def _segments(parts: Sequence[EncodingPart]) -> Iterator[_Segment]:
-    """Yield what to read of a view. Fields that follow each other are read in one call, which is faster."""
-    run: list[str] = []
-    for part in [*parts, None]:
-        if part is not None and len(part.fields) == 1:
-            run += part.fields
-            continue
-        if run:
-            yield _Segment(attrgetter(*run), len(run) > 1)
-            run = []
-        if part is not None:
-            yield _Segment(attrgetter(*part.fields), False)
+def _nothing(_view: View) -> tuple[()]:
+    return ()
 
 
 def encoding_of(game: Game[Any], players: int, name: EncodingName = "auto", scaled: bool = False) -> Encoding:
@@ -258,20 +292,26 @@ def _generic_parts(game: Game[Any], players: int, fields: Sequence[str] | None =
 
 
 def _generic_part(name: str, kind: Kind) -> EncodingPart:
-    # The items of other seats change rarely at the same time: each is looked up by itself.
-    by_seat = isinstance(kind, BySeat) and not isinstance(kind.inner, Range)
-    inner = kind.inner if isinstance(kind, BySeat) and by_seat else kind
+    by_seat = isinstance(kind, BySeat)
+    inner = whole = kind.inner if isinstance(kind, BySeat) else kind
+    split = None
+    if isinstance(whole, Items) and not isinstance(whole.inner, Range):
+        split, inner = whole.split, whole.inner
 
-    def encode_for(seat: int, value: Any) -> list[float]:
+    def encode_for(seat: int, value: Any) -> Sequence[float]:
+        if type(value) is Fixed:
+            return value.numbers
         out: list[float] = []
         inner.put(value, seat, out)
         return out
 
-    def encode(value: Any) -> list[float]:
+    def encode(value: Any) -> Sequence[float]:
         return encode_for(0, value)
 
-    numbers = tuple(inner.numbers("" if by_seat else name))
-    return EncodingPart(name, (name,), numbers, encode_for if inner.relative else encode, inner.relative, by_seat)
+    numbers = tuple(whole.numbers("" if by_seat else name))
+    return EncodingPart(
+        name, (name,), numbers, encode_for if inner.relative else encode, inner.relative, by_seat, split
+    )
 
 
 def check_encoding(game: Game[Any], players: int, view: View) -> None:
