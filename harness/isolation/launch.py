@@ -188,18 +188,28 @@ class Launch:
             "cgroup": cgroup,
         }
         (stdin, to_bot), (from_bot, stdout), (err_of_bot, stderr) = (os.pipe() for _ in range(3))
-        theirs = (stdin, stdout, stderr)
+        ours, theirs = (to_bot, from_bot, err_of_bot), (stdin, stdout, stderr)
         text = json.dumps(orders)
-        pid = _Preloaded.fork(text, theirs, limits.strict) or _start_python("main", text, theirs)
-        for descriptor in theirs:
-            os.close(descriptor)
-        return pid, (to_bot, from_bot, err_of_bot)
+        try:
+            pid = _Preloaded.fork(text, theirs, limits.strict) or _start_python("main", text, theirs)
+        except BaseException:
+            for descriptor in ours:  # a program that was started nevertheless ends when its input does
+                os.close(descriptor)
+            raise
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        return pid, ours
 
 
 def _start_python(call: str, argument: str, streams: Sequence[int]) -> int:
     """Start a new Python that calls a function of the supervisor, with these descriptors as stdin, stdout and so on."""
     # -S skips site-packages for a quick start, -P keeps the current folder out of sys.path.
-    code = f"import os, sys; os.chdir('/'); sys.path.insert(0, {str(ROOT)!r}); from harness.isolation import supervisor"
+    # Descriptors that a library has made inheritable are closed: posix_spawn would pass them on.
+    code = (
+        f"import os, sys; os.closerange({len(streams)}, os.sysconf('SC_OPEN_MAX')); os.chdir('/'); "
+        f"sys.path.insert(0, {str(ROOT)!r}); from harness.isolation import supervisor"
+    )
     # Own process group: Ctrl-C in the terminal must reach Arena only, which ends its bots in order.
     return os.posix_spawn(
         sys.executable,
@@ -239,12 +249,18 @@ class _Preloaded:
                 socket.send_fds(cls.requests, [b" "], [*streams, file.fileno()])
             if pid := int.from_bytes(cls.requests.recv(8)):
                 return pid
-        except OSError:
-            pass
-        if cls.requests:  # it was killed, or this system forbids it
+        except OSError:  # it was killed, or this system forbids it
+            cls._forget()
+        except BaseException:  # Ctrl-C: the answer to come would be taken for that of the next request
+            cls._forget()
+            raise
+        return 0
+
+    @classmethod
+    def _forget(cls) -> None:
+        if cls.requests:
             cls.requests.close()
             cls.requests = None
-        return 0
 
     @staticmethod
     def _start() -> socket.socket:

@@ -15,6 +15,7 @@ from time import perf_counter
 
 import pytest
 
+from harness.isolation import launch
 from harness.isolation.accounting import children_of
 from harness.isolation.launch import ROOT, Launch, with_absolute_paths
 from harness.isolation.process import Process
@@ -97,3 +98,44 @@ def test_after_it_was_killed_another_one_is_started(start):
         assert process.ask(b"", perf_counter() + PATIENCE) == b"1"
         process.kill()
     wait_for(lambda: set(preloaded()) - {old}, "another one waits for requests")
+
+
+def test_an_interrupted_request_leaves_no_answer_for_the_next_one(start, monkeypatch):
+    start().kill()
+    with monkeypatch.context() as patched:
+        patched.setattr(launch.socket, "send_fds", send_and_interrupt(socket.send_fds))
+        with pytest.raises(KeyboardInterrupt):
+            start()
+    wait_for(lambda: processes(start.home) == [], "the program that was started nevertheless ends")
+    for _ in range(2):
+        process = start()
+        assert process.ask(b"", perf_counter() + PATIENCE) == b"1"
+        assert {each.strip() for each in processes(process.folder)} == {f"arena {process.folder}"}
+        process.kill()
+
+
+def send_and_interrupt(send):
+    """Sends a request, and is interrupted before the answer comes."""
+
+    def interrupted(*given):
+        send(*given)
+        raise KeyboardInterrupt
+
+    return interrupted
+
+
+def test_no_inheritable_descriptor_reaches_a_supervisor(start, tmp_path):
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    os.set_inheritable(descriptor, True)
+    for pid in preloaded():
+        os.kill(pid, signal.SIGKILL)
+    try:
+        for _ in range(2):  # the first may be a new Python
+            process = start()
+            assert process.ask(b"", perf_counter() + PATIENCE) == b"1"
+            here = [process.pid, *preloaded()]
+            opened = {each.readlink() for pid in here for each in Path(f"/proc/{pid}/fd").iterdir()}
+            assert tmp_path not in opened
+            process.kill()
+    finally:
+        os.close(descriptor)
