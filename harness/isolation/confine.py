@@ -253,6 +253,8 @@ FIRST_BOT_UID, BOT_UIDS = 60_000_000, 1 << 28
 NOBODY_UID = 65534
 SINGLE_OPEN_FILES = 64
 """Open files of a bot that the kernel limits to one process: with those in flight, 160 MB of socket buffers at most."""
+OWN_PROC_FILES = ("cmdline", "comm", "exe", "fd", "limits", "maps", "mountinfo", "mounts", "stat", "statm", "status")
+"""What a strict bot may read of its own folder in /proc. Not smaps: it shows what memory other processes share."""
 _NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
@@ -371,7 +373,7 @@ def _drop_rights(limits: SandboxLimits, namespaces: bool, in_cgroup: bool, missi
     _try_step(missing, "no capabilities", kernel.drop_capabilities)
     _try_step(missing, "no new privileges", kernel.no_new_privileges)
     # without a root file system, /dev/shm has other users' files
-    readable = [*visible, *(["/dev", "/proc"] if has_rootfs else DEVICES)]
+    readable = [*visible, *(["/dev", *_readable_in_proc(limits.strict)] if has_rootfs else DEVICES)]
     listed = ["/"] if has_rootfs else []  # only visible paths are in it, and Python lists folders to find modules
     locked = _try_step(missing, "Landlock", lambda: apply_landlock(readable, [scratch, "/dev/null"], listed))
     if has_rootfs and not locked:
@@ -383,6 +385,14 @@ def _drop_rights(limits: SandboxLimits, namespaces: bool, in_cgroup: bool, missi
         missing, "a filter of system calls", lambda: kernel.install_program(seccomp.assemble(machine, has_rootfs))
     )
     return scratch
+
+
+def _readable_in_proc(strict: bool) -> list[str]:
+    """Return what a bot may read in /proc. Copies, which are not made of strict bots, have other process ids."""
+    if not strict:
+        return ["/proc"]
+    constant = [str(path) for path in Path("/proc").iterdir() if not path.is_symlink() and not path.name.isdigit()]
+    return [*constant, *(f"/proc/{os.getpid()}/{name}" for name in OWN_PROC_FILES)]
 
 
 def _limit_resources(limits: SandboxLimits, missing: list[str], processes: int) -> None:

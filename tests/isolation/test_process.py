@@ -189,3 +189,24 @@ def test_a_command_gets_absolute_paths(tmp_path):
     argv = with_absolute_paths(["sh", "bot.js", "--level", "3"])
     assert argv[1:] == (str(tmp_path / "bot.js"), "--level", "3")
     assert argv[0].startswith("/")
+
+
+SHARED_MEMORY = """
+import os
+found = []
+for name in ("smaps", "smaps_rollup", "numa_maps", "pagemap", f"task/{os.getpid()}/smaps", "status", "maps", "limits"):
+    try:
+        with open(f"/proc/self/{name}", "rb") as file:
+            found.append((name, bool(file.read(8))))
+    except OSError:
+        pass
+print(*(name for name, _ in found), len(os.listdir("/proc/self/fd")) > 2, open("/proc/meminfo").read(8), flush=True)
+input()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_a_strict_bot_cannot_read_what_memory_others_share_with_it(start):
+    """Two bots could pass messages by the pages of a file that they touch."""
+    found = start(SHARED_MEMORY, strict=True).ask(b"", soon())
+    assert found == b"status maps limits True MemTotal"
