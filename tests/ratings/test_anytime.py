@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 
-from harness.ratings.anytime import GOAL_SHARE, AnytimeClaims, RandomRoundClaims
+from harness.core.plan import GamePlan, Plan
+from harness.ratings.anytime import GOAL_SHARE, AnytimeClaims, PairSums, RandomRoundClaims
 from harness.ratings.betting import BET_FRACTIONS, EProcess
 
 NAMES = ("a", "b", "c", "d")
@@ -124,6 +125,20 @@ def test_most_of_the_error_budget_goes_to_the_goal_pairs() -> None:
     assert one.claims() == {("a", "b")}
     assert one.open_pairs() == []
     assert not all_.claims()
+
+
+def test_a_run_for_a_newcomer_is_about_the_pairs_of_its_candidates() -> None:
+    game = GamePlan("g", "1", {}, 2, NAMES)
+    plan = Plan(games=(game,), deals=1, seed=1, format="ladder", settings={"goal": "newcomer"}, candidates=("c",))
+    expected = {frozenset(("c", other)) for other in "abd"}
+    assert AnytimeClaims.for_plan(game, plan).goal_pairs == expected
+
+
+def test_the_results_of_two_bots_are_summed_from_their_first_set_on() -> None:
+    claims = AnytimeClaims(("a", "b"))
+    play(claims, "b", "a", 3)
+    claims.claims()  # settles the last deal
+    assert claims.meetings == {("a", "b"): PairSums(3, 0.0, 0.0)}
 
 
 def test_all_matches_of_a_deal_count_as_one_observation() -> None:
