@@ -484,7 +484,9 @@ def _pages(league: LeagueFolder) -> Beside:
         "sentences": {table.title: table.summary for table in tables},
         "known": MIN_KNOWN_MATCHES,
         "legend": f"{SKILL.legend} {BEATS_LEGEND}",
-        "news": [{"at": one.at, "bot": one.name, "told": one.headline} for one in news[: -MAX_NEWS_ENTRIES - 1 : -1]],
+        "news": [
+            {"at": one.at, "bot": one.name, "headline": one.headline} for one in news[: -MAX_NEWS_ENTRIES - 1 : -1]
+        ],
     }
     files = {f"{STANDINGS}.{ending}": text_of(tables, ending).encode() + b"\n" for ending in ("json", "csv")}
     return Beside(files, {"league.html": page})

@@ -140,10 +140,9 @@ def _solve_transposed(factor: Matrix, values: Sequence[float]) -> list[float]:
 #   ahead of the second (a tie is one half). This makes no assumption on how tables are chosen. The set is the sampling
 #   unit, not the match, because the matches of a set share a deal and are not independent.
 # - `RandomRoundClaims`: half of the wealth on that, and half on all sets of two bots, even those in which they do not
-# meet, by the
-#   difference of the shares of the table that they finished ahead of in a round. This needs rounds in which the
-#   seating within a group is random, so that two bots of the group have the same distribution of opponents. To order
-#   many bots it needs far fewer matches.
+#   meet, by the difference of the shares of the table that they finished ahead of in a round. This needs rounds in
+#   which the seating within a group is random, so that two bots of the group have the same distribution of opponents.
+#   To order many bots it needs far fewer matches.
 #
 # All claims of a run together are wrong in at most 1 - level of all runs:
 #

@@ -120,7 +120,7 @@ def _summary_parts(run: Published) -> list[str]:
     parts = []
     for game in run.summaries:
         rows = run.boards.get(game, [])[:MAX_FEED_ROWS]
-        parts += [paragraph(f"{run.title(game)}: {sentence}", "html") for sentence in run.told(game)]
+        parts += [paragraph(f"{run.title(game)}: {sentence}", "html") for sentence in run.sentences(game)]
         # A data.json of a site may have been edited, so no row need have all columns.
         cells = [[_feed_cell(column, row.get(column)) for column in FEED_COLUMNS] for row in rows]
         parts += [grid_text(Table(run.title(game), FEED_COLUMNS, cells), "html")] if cells else []

@@ -96,7 +96,7 @@ class Published(Struct, frozen=True):
         """Return whether the summary of a leaderboard says that its first bot won; a few deals show nothing."""
         return self.claim(game).startswith("won")
 
-    def told(self, title: str) -> list[str]:
+    def sentences(self, title: str) -> list[str]:
         """Return the sentences about a leaderboard, or about several games together, for a page beside other runs:
         they name the field."""
         others = len(self.boards.get(title, ())) - 1
@@ -105,7 +105,7 @@ class Published(Struct, frozen=True):
 
     def verdict(self, game: str) -> str:
         """Return the sentence about the first bot; empty if there is none."""
-        return next((sentence for sentence in self.told(game) if not sentence.startswith("FAULTS")), "")
+        return next((sentence for sentence in self.sentences(game) if not sentence.startswith("FAULTS")), "")
 
     def claim(self, game: str) -> str:
         """Return what the verdict says of the first bot: "won", "leads; b may be as good"; empty if nothing."""

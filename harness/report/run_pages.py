@@ -292,7 +292,7 @@ def _write_pages(
     lines = [Line(bot, about.title(game)) for bot, game in winners]
     write_whole(site.site, f"{base}/card.png", picture(about.name, f"{about.matches:,} matches", lines))
     values = page_values(parts, facts, boards, links)
-    values["boards"] = [replace(one, summary=about.told(one.title)) for one in values["boards"]]
+    values["boards"] = [replace(one, summary=about.sentences(one.title)) for one in values["boards"]]
     site.page(
         f"{base}/index.html", "run.html", [page_script()], f"{base}/card.png",
         **values, about=about, best=best_matches(about, stored), stored=stored,

@@ -89,11 +89,11 @@ def test_the_feed_lists_the_newest_runs_with_their_results(tmp_path):
     assert text(feed, "updated") == "2026-01-02T11:00:00Z"
     monday = entries(feed)["monday"]
     assert text(monday, "updated") == "2026-01-01T11:00:00Z"
-    [told] = json.loads((place / "runs/monday/data.json").read_text())["summaries"]["sim"]
+    [sentence] = json.loads((place / "runs/monday/data.json").read_text())["summaries"]["sim"]
     content = text(monday, "content")
     assert monday.find(f"{ATOM}content").get("type") == "html"
-    assert told == "a won. It is significantly better than every other bot."
-    assert content.startswith(f"<p>sim: {told.replace('every other bot', 'the other 2 bots of this run')}</p>")
+    assert sentence == "a won. It is significantly better than every other bot."
+    assert content.startswith(f"<p>sim: {sentence.replace('every other bot', 'the other 2 bots of this run')}</p>")
     assert re.findall(r">\s*(\d)</td><td>(\w)\s*</td>", content) == [("1", "a"), ("2", "b"), ("3", "c")]
     assert (place / monday.find(f"{ATOM}link").get("href")).is_file()
     assert monday.find(f"{ATOM}category").get("term") == "sim"

@@ -151,18 +151,18 @@ file = "weights.json"
     ],
 )
 def test_a_mistake_is_reported_with_its_line(text, said):
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         event(text)
-    assert str(told.value).startswith(f"event.toml, {said}"), told.value
-    assert str(told.value).count(", line ") == 1
+    assert str(raised.value).startswith(f"event.toml, {said}"), raised.value
+    assert str(raised.value).count(", line ") == 1
 
 
 def test_unreadable_files_are_reported():
     with pytest.raises(UsageError, match=r"There is no config file away\.toml"):
         RunRequest.from_file("away.toml")
-    with pytest.raises(UsageError, match="There is no config file outlaw") as told:
+    with pytest.raises(UsageError, match="There is no config file outlaw") as raised:
         RunRequest.from_file("outlaw")
-    assert told.value.fix == "event-file"
+    assert raised.value.fix == "event-file"
     Path("bad.toml").write_bytes(b"name = '\xff'")
     with pytest.raises(UsageError, match=r"Cannot read bad\.toml"):
         RunRequest.from_file("bad.toml")
