@@ -62,10 +62,10 @@ def syscall(number: int, what: str, *args: object) -> int:
     return _check_result(_libc().syscall(number, *args), what)
 
 
-def sibling_fork() -> Callable[[], int]:
+def sibling_fork() -> Callable[[object], int]:
     """Return a function like os.fork for a process with one thread: its forks are children of this process's parent.
 
-    A call leaves nothing behind in memory.
+    Its argument is ignored. It returns -1 where os.fork raises an error, and runs no Python code.
     """
     number = syscall_number("clone", os.uname().machine)
     if number is None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -151,6 +152,8 @@ def _lock_folder(folder: str) -> bool:
 
 ROOT = Path(__file__).parents[2]
 """The folder that contains `harness`."""
+_PRELOAD_S = 20.0
+"""For the process from which others are forked to answer: more than a busy machine takes to load Arena."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +226,13 @@ def _start_python(call: str, argument: str, streams: Sequence[int]) -> int:
 class _Preloaded:
     """The process that has loaded Arena and no bot. Forking it takes a fraction of the time that a new Python takes.
 
-    It ends with this one, when its socket is closed.
+    It ends with this one, when its stdin is closed.
     """
 
     owner = 0
     """The process that uses it."""
+    pid = 0
+    stdin = -1
     requests: ClassVar[socket.socket | None] = None
 
     @classmethod
@@ -247,9 +252,10 @@ class _Preloaded:
             with open(os.memfd_create("orders"), "wb", 0) as file:  # noqa: PTH123 - a descriptor
                 file.write(orders.encode())
                 socket.send_fds(cls.requests, [b" "], [*streams, file.fileno()])
+            os.write(cls.stdin, b" ")
             if pid := int.from_bytes(cls.requests.recv(8)):
                 return pid
-        except OSError:  # it was killed, or this system forbids it
+        except OSError:  # it was killed or stopped, or this system forbids it
             cls._forget()
         except BaseException:  # Ctrl-C: the answer to come would be taken for that of the next request
             cls._forget()
@@ -257,18 +263,23 @@ class _Preloaded:
         return 0
 
     @classmethod
+    def _start(cls) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        ours.settimeout(_PRELOAD_S)
+        stdin, cls.stdin = os.pipe()
+        with theirs, open(stdin, "rb", 0) as wake, open(os.devnull, "wb", 0) as nothing:  # noqa: PTH123 - descriptors
+            streams = [wake.fileno(), *[nothing.fileno()] * 2, theirs.fileno()]
+            cls.pid = _start_python("serve", json.dumps([path for path in sys.path if path]), streams)
+        return ours
+
+    @classmethod
     def _forget(cls) -> None:
         if cls.requests:
             cls.requests.close()
             cls.requests = None
-
-    @staticmethod
-    def _start() -> socket.socket:
-        ours, theirs = socket.socketpair()
-        with theirs, open(os.devnull, "rb+", 0) as nothing:  # noqa: PTH123 - a descriptor
-            streams = [*[nothing.fileno()] * 3, theirs.fileno()]
-            _start_python("serve", json.dumps([path for path in sys.path if path]), streams)
-        return ours
+            os.close(cls.stdin)
+            os.kill(cls.pid, signal.SIGKILL)
+            os.waitpid(cls.pid, 0)
 
 
 def base_environment() -> dict[str, str]:

@@ -17,7 +17,9 @@ import site
 import socket
 import sys
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
+from itertools import filterfalse
 from pathlib import Path
 from struct import unpack
 from time import sleep
@@ -33,31 +35,28 @@ _program_pids: list[int] = []
 
 
 def serve() -> NoReturn:
-    """Fork a supervisor for each request, until Arena closes the socket."""
+    """Fork a supervisor for each byte on stdin, until Arena closes it; the fork receives its orders by a socket."""
     sys.path[:] = dict.fromkeys([*json.loads(sys.argv[1]), *sys.path])
     import_module("harness.isolation.bot_host").preload()
+    requests = socket.socket(fileno=3)
+    wait, is_parent = partial(os.read, 0, 1), (0).__lt__
     gc.collect()
     gc.freeze()  # forks share what the collector does not touch
-    fork, requests = kernel.sibling_fork(), socket.socket(fileno=3)
-    # The memory of this process must not change, or a bot could see how many were started before it. So the fork reads
-    # its orders, and descriptors are not received by socket.recv_fds, of which something stays.
-    while message := requests.recvmsg(1, socket.CMSG_SPACE(16))[1]:
-        streams = *_, orders = unpack("4i", message[0][2])
-        pid = fork()
-        if pid == 0:
-            requests.close()
-            os.setpgid(0, 0)
-            for target, descriptor in enumerate(streams[:3]):
-                os.dup2(descriptor, target)
-            sys.argv[1] = os.pread(orders, os.fstat(orders).st_size, 0).decode()
-        for descriptor in streams:
-            os.close(descriptor)
-        if pid == 0:
-            kernel.set_command_line(f"arena {json.loads(sys.argv[1])['limits']['folder']}")
-            main()
-        requests.send(pid.to_bytes(4))
-        del message, streams, _, orders, pid
-    os._exit(0)
+    # The memory of this process must not change, or a bot could see how many were started before it. So it runs no
+    # Python code from here on, whose counters change with each run: `next` returns in a fork, or if there can be none.
+    if next(filterfalse(is_parent, map(kernel.sibling_fork(), iter(wait, b""))), -1):
+        os._exit(0)
+    streams = *_, orders = unpack("4i", requests.recvmsg(1, socket.CMSG_SPACE(16))[1][0][2])
+    os.setpgid(0, 0)
+    for target, descriptor in enumerate(streams[:3]):
+        os.dup2(descriptor, target)
+    sys.argv[1] = os.pread(orders, os.fstat(orders).st_size, 0).decode()
+    requests.send(os.getpid().to_bytes(4))  # fails, and ends this process, if Arena no longer waits for it
+    requests.close()
+    for descriptor in streams:
+        os.close(descriptor)
+    kernel.set_command_line(f"arena {json.loads(sys.argv[1])['limits']['folder']}")
+    main()
 
 
 def main() -> NoReturn:

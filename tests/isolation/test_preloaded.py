@@ -26,11 +26,21 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forked on Linux
 
 LOOK = """
 import gc, os, sys
+from types import FunctionType
+from zlib import crc32
 sys.path.insert(0, sys.argv[2])
 from harness.isolation import kernel, supervisor
 def look():
-    seen = sys.getallocatedblocks(), id(object()), gc.get_count()
-    os.write(1, f"{seen}\\n".encode())
+    seen = [sys.getallocatedblocks(), gc.get_count()]
+    new = [bytes(size) for size in range(0, 480, 16) for _ in range(4)]
+    seen += map(id, new)
+    # where Python counts how often code has run
+    seen += [
+        crc32(each.__code__._co_code_adaptive)
+        for module in list(sys.modules.values()) if module.__name__.startswith("harness")
+        for each in vars(module).values() if type(each) is FunctionType
+    ]
+    os.write(1, f"{crc32(repr(seen).encode())} {len(seen)}".encode())
     os._exit(0)
 kernel.set_command_line = lambda text: None
 supervisor.main = look
@@ -42,21 +52,24 @@ supervisor.serve()
 def test_no_fork_sees_by_its_memory_how_many_there_were_before():
     (ours, theirs), (back, there) = socket.socketpair(), os.pipe()
     arguments = [json.dumps([path for path in sys.path if path]), str(ROOT), str(theirs.fileno())]
-    server = subprocess.Popen([sys.executable, "-S", "-c", LOOK, *arguments], pass_fds=[theirs.fileno()])
+    command = [sys.executable, "-S", "-c", LOOK, *arguments]
+    server = subprocess.Popen(command, 0, stdin=subprocess.PIPE, pass_fds=[theirs.fileno()])
     theirs.close()
     seen = set()
     with server, ours, within():
-        for number in range(6):
+        for number in range(20):
             with open(os.memfd_create("orders"), "wb", 0) as file:  # noqa: PTH123 - a descriptor
-                file.write(json.dumps({"limits": {"folder": "x" * number}}).encode())
+                file.write(json.dumps({"limits": {"folder": f"arena-{number:02}"}}).encode())
                 socket.send_fds(ours, [b" "], [0, there, 2, file.fileno()])
+            server.stdin.write(b" ")
             os.waitpid(int.from_bytes(ours.recv(8)), 0)
             seen.add(os.read(back, 100))
-        ours.close()
-        assert server.wait() == 0  # it ends with the socket
+        server.stdin.close()
+        assert server.wait() == 0  # it ends with its input
     os.close(back)
     os.close(there)
-    assert len(seen) == 1
+    [(_, compared)] = [each.split() for each in seen]
+    assert int(compared) > 500
 
 
 @pytest.fixture
@@ -98,6 +111,20 @@ def test_after_it_was_killed_another_one_is_started(start):
         assert process.ask(b"", perf_counter() + PATIENCE) == b"1"
         process.kill()
     wait_for(lambda: set(preloaded()) - {old}, "another one waits for requests")
+
+
+def test_one_that_was_stopped_is_replaced(start):
+    start().kill()
+    [old] = preloaded()
+    launch._Preloaded.requests.settimeout(0.1)
+    os.kill(old, signal.SIGSTOP)
+    for _ in range(2):
+        process = start()
+        assert process.ask(b"", perf_counter() + PATIENCE) == b"1"
+        process.kill()
+    assert old not in children_of(os.getpid())  # no zombie either
+    [new] = preloaded()
+    assert new != old
 
 
 def test_an_interrupted_request_leaves_no_answer_for_the_next_one(start, monkeypatch):
