@@ -45,7 +45,9 @@ const readyAfter = (before) => new Promise((done) => {
   while (document.getElementById('result').hidden && document.getElementById('trouble').hidden) {
     const before = Number(body.dataset.ready), asksWhich = match.querySelector('#choices p');
     const piece = asksWhich ? null : match.querySelector('#table .can');
-    (piece || match.querySelector('#choices button')).dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    const answers = match.querySelectorAll('#choices button'), onlyCancel = asksWhich && answers.length === 1;
+    const answer = onlyCancel ? match.querySelector('#every-choice button') : answers[0];
+    (piece || answer).dispatchEvent(new MouseEvent('click', { bubbles: true }));
     taps += 1;
     if (piece) onBoard += 1;
     if (body.classList.contains('busy')) await readyAfter(before);  // otherwise the page asks which of several is meant
@@ -247,6 +249,32 @@ def test_a_match_is_kept_and_continued_and_hints_come_with_reasons_and_rules(vis
     assert "after 1 choices" in visitor.text("saved")
     visitor.act("document.querySelector('#saved button').click()")
     assert visitor.text("table") == shown
+    visitor.check_quiet()
+
+
+TAP_HAND = "document.querySelectorAll('#table .can[data-pick]')[arguments[0]].dispatchEvent(new MouseEvent('click'))"
+
+
+def test_a_bid_is_picked_iou_by_iou_from_the_hand_and_can_be_changed_before_it_counts(visitor):
+    begin(visitor, "gnadenlos", 390)
+    while "sum of a bid" not in visitor.text("kinds"):
+        visitor.act("document.querySelector('#choices button, #every-choice button').click()")
+    visitor.check_layout(1280)
+    visitor.check_layout(390)
+    picks = visitor.page.js(
+        "return [...document.querySelectorAll('#table .can[data-pick]')].map((one) => one.dataset.pick)"
+    )
+    last = len(picks) - 1
+    for place in (0, last, 1, 2):
+        visitor.page.js(TAP_HAND, place)
+    assert visitor.page.texts("#choices button") == ["cancel"]  # of four IOUs no bid is made
+    visitor.page.js(TAP_HAND, 1)
+    visitor.page.js(TAP_HAND, 2)
+    picked = [json.loads(picks[place])[0] for place in (0, last)]
+    assert visitor.page.texts("#choices button") == [f"bid {sum(picked)}", "cancel"]
+    visitor.act("document.querySelector('#choices button').click()")
+    [bid] = [text for text in visitor.page.texts("#news li.fresh") if text.startswith("human (you) bids")]
+    assert bid == f"human (you) bids {sum(picked)}: {picked[0]}+{picked[1]} of human (you)."
     visitor.check_quiet()
 
 

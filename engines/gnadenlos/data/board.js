@@ -63,10 +63,18 @@ const events = (scene) => at(175, 124, text(0, 10, "event", { class: "soft" }), 
   text(435, 42, `${scene.view.pile} in the pile`, { class: "end soft" }), text(435, 56, `${scene.view.discard.length} discarded`, { class: "end soft" }));
 
 // A promise to pay: a torn slip in the colour of the seat that owes it.
-const slip = (scene, x, y, iou, width = 30, height = 20) => (iou ? piece(`iou:${iou}`, "",
+const slip = (scene, x, y, iou, width = 30, height = 20, attributes = {}) => (iou ? svg("g", { "data-piece": `iou:${iou}`, ...attributes },
   path(`M${x} ${y}h${width}v${height}l-4 -2l-4 2l-4 -2l-4 2h${16 - width}Z`, { fill: HATS[iou[1]], class: "edge" }),
   text(x + width / 2, y + height * 0.72, iou[0], { class: "middle bold", style: `fill:${INKS[iou[1]]}`, "font-size": Math.max(11, height * 0.62) }), hint(`IOU of ${scene.names[iou[1]]} over ${iou[0]}`))
   : piece("iou:", "", back(x, y, width, height), text(x + width / 2, y + height * 0.72, "?", { class: "middle bold on-colour" })));
+
+// The IOUs in the hand of the seat that bids are picked together; then they stand for a sum, and for themselves in payment of it.
+const own = (scene, seat, iou) => (iou && scene.seat === seat && ["bid", "pay"].includes(scene.view.phase) ? { "data-action": "bid pay", "data-pick": JSON.stringify(iou) } : {});
+const together = (ious, figures) => {
+  if (ious.length > figures.most_ious) return [];
+  const total = ious.reduce((sum, [value]) => sum + value, 0), sorted = [...ious].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  return [`bid:${total}`, `pay:${JSON.stringify(sorted)}:${total}`];
+};
 
 const adventurer = (x, y, card, { action = "", size = 36, ...attributes } = {}) => piece(`adventurer:${card ?? ""}`, action, card ? at(x, y, svg("g", { transform: `scale(${size / 36})` }, rect(0, 0, 36, 30, { rx: 3, class: "paper", ...attributes }),
   card.map((skill, k) => svg("g", {}, [
@@ -128,7 +136,7 @@ const gang = (scene, seat, y) => {
   return at(0, y, zone(`seat:${seat}`, {}, rect(6, 0, WIDTH - 12, 68, { rx: 8, class: seat === view.turn ? "turn" : "row" }), hint(scene.names[seat]),
     hat(26, 16, seat), text(44, 20, short(scene.names[seat], 15), { class: "bold" }), seat === view.start && revolver(160, 16), gold(view, seat, 20, 44),
     piece(`fame:${seat}`, "", text(90, 44, fame(view, seat), { class: "soft" })), vultures(scene, seat, 25, 57, 27), text(182, 58, cards.says, { class: "end small bold" }),
-    cards.crew.map((card, k) => member(card, 190 + k * tight, 5, k, cards, 36)), cards.hand.map((iou, k) => slip(scene, 190 + k * close, 42, iou, 23, 18))));
+    cards.crew.map((card, k) => member(card, 190 + k * tight, 5, k, cards, 36)), cards.hand.map((iou, k) => slip(scene, 190 + k * close, 41, iou, 24, 21, own(scene, seat, iou)))));
 };
 
 const wideTable = (scene) => {
@@ -142,7 +150,7 @@ const wideTable = (scene) => {
 const large = (scene, seat, y, wide) => {
   const { view } = scene, cards = cardsOf(scene, seat);
   const crew = flow(cards.crew, [12, y + 52, wide - 20], [49, 42], (card, x, top) => member(card, x, top, cards.crew.indexOf(card), cards, 45));
-  const handTop = y + 55 + Math.max(42, crew.height), ious = flow(cards.hand, [12, handTop, wide - 20], [31, 29], (iou, x, top) => slip(scene, x, top, iou, 28, 24));
+  const handTop = y + 55 + Math.max(42, crew.height), ious = flow(cards.hand, [12, handTop, wide - 20], [31, 29], (iou, x, top) => slip(scene, x, top, iou, 28, 24, own(scene, seat, iou)));
   const high = handTop - y + Math.max(29, ious.height) + 3;
   return [zone(`seat:${seat}`, {}, rect(6, y, wide - 12, high, { rx: 8, class: seat === view.turn ? "turn" : "row" }), hat(24, y + 17, seat), text(44, y + 21, short(scene.names[seat], 20), { class: "bold", "font-size": 14 }), hint(scene.names[seat]),
     seat === view.start && revolver(wide - 100, y + 17), text(wide - 14, y + 21, cards.says, { class: "end bold" }), gold(view, seat, 20, y + 43), piece(`fame:${seat}`, "", text(92, y + 43, fame(view, seat))), vultures(scene, seat, wide - 84, y + 39, 27),
@@ -173,4 +181,4 @@ const narrowTable = (scene, wide) => {
     stalls, hiring(scene, hireTop, 12, 44, beside), gangs, rest.map((seat, k) => line(scene, seat, own + high + 5 + k * LINE, wide)));
 };
 
-arena.board("gnadenlos", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)), HATS);
+arena.board("gnadenlos", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)), HATS, together);

@@ -178,12 +178,18 @@ const working = async (work) => {
   }
 };
 
-/** @param {Action} action */
-const choose = (action) => working(async () => {
+/** @param {Action} action @param {string[]} then keys of an action that was chosen with it, if it is legal next */
+const choose = (action, then = []) => working(async () => {
   if (!match) return;
-  const next = await python.call("choose", [action.code]);
-  table = { ...table, ...next };
-  match.choices.push(action.code);
+  /** @type {string[]} */
+  let news = [];
+  for (let next = /** @type {Action | undefined} */ (action); next;) {
+    table = { ...table, ...await python.call("choose", [next.code]) };
+    news = [...news, ...table.news];
+    match.choices.push(next.code);
+    next = next === action ? table.legal.find((/** @type {Action} */ each) => then.includes(arena.actionKey(each))) : undefined;
+  }
+  table.news = news;
   match.when = new Date().toISOString();
   save(table.game, table.over ? null : match);
   await show();
@@ -245,6 +251,7 @@ const showChoices = () => {
   const byKey = new Map(legal.map((action) => [arena.actionKey(action), action]));
   /** @type {Set<Action>} */
   const drawn = new Set(), exact = new Set();
+  let picking = false;
   for (const piece of /** @type {NodeListOf<SVGElement>} */ (part("table").querySelectorAll("[data-action]"))) {
     const actions = meant(piece.dataset.action || "", byKey);
     if (!actions.length) continue;
@@ -253,13 +260,20 @@ const showChoices = () => {
     if (!asks) exact.add(actions[0]);
     piece.classList.add("can");
     ring(piece);
+    const several = piece.dataset.pick !== undefined;
+    picking ||= several;
     piece.setAttribute("role", "button");
     piece.setAttribute("tabindex", "0");
     // What can be read on it comes first, so that one can say it to a voice control.
     const seen = [...piece.querySelectorAll("text")].map((text) => text.textContent).join("");
     const action = actions.length === 1 ? actions[0].text : `${actions[0].text}, or ${actions.length - 1} more`;
-    piece.setAttribute("aria-label", seen ? `${seen}: ${action}` : action);
+    piece.setAttribute("aria-label", several ? `${seen}: ${piece.querySelector("title")?.textContent}` : seen ? `${seen}: ${action}` : action);
+    if (several) piece.setAttribute("aria-pressed", "false");
     const act = () => {
+      if (several) {
+        piece.setAttribute("aria-pressed", String(piece.classList.toggle("picked")));
+        return offerTogether(byKey);
+      }
       if (!asks) return choose(actions[0]);
       offer(actions);
       piece.classList.add("advised");
@@ -283,10 +297,11 @@ const showChoices = () => {
   part("kinds").replaceChildren(...(table.kinds.length < 2 ? table.kinds : [element("ul", {},
     ...kinds.map((/** @type {string} */ text) => element("li", { textContent: text.split(/(?<=\.) /)[0] })))]));
   part("on-board").hidden = !drawn.size;
-  part("on-board").textContent = others.length ? "Tap what is outlined on the table, or choose here:" : "Tap what is outlined on the table.";
-  part("choices").replaceChildren(...others.map(button));
+  const tap = picking ? "Tap one thing or several on the table" : "Tap what is outlined on the table";
+  part("on-board").textContent = others.length ? `${tap}, or choose here:` : `${tap}.`;
+  part("choices").replaceChildren(...others.map((action) => button(action)));
   part("all-choices").hidden = !drawn.size;
-  part("every-choice").replaceChildren(...(drawn.size ? legal.map(button) : []));
+  part("every-choice").replaceChildren(...(drawn.size ? legal.map((action) => button(action)) : []));
   part("hint").hidden = table.over || !table.adviser;
   part("advice").replaceChildren();
   part("rules").hidden = table.over;
@@ -294,24 +309,42 @@ const showChoices = () => {
   /** @type {HTMLDetailsElement} */ (part("rules")).open = false;
 };
 
-/** @param {Action} action */
-const button = (action) => {
+/** @param {Action} action @param {string[]} [then] */
+const button = (action, then) => {
   const made = element("button", { textContent: action.text, type: "button", "data-code": action.code });
-  made.addEventListener("click", () => choose(action));
+  made.addEventListener("click", () => choose(action, then));
   return made;
 };
 
 /** Several actions are meant by what was tapped: ask which, where the choices are. @param {Action[]} actions */
 const offer = (actions) => {
-  const cancel = element("button", { textContent: "cancel", type: "button" });
-  cancel.addEventListener("click", () => {
-    drawBoard();
-    showChoices();
-  });
   unmark();
-  part("turn").classList.add("asking"); // leaves out the other texts, so that the board stays in view
-  part("choices").replaceChildren(element("p", { textContent: actions.length > 1 ? "Which of these?" : "Do this?" }), ...actions.map(button), cancel);
+  ask(actions.length > 1 ? "Which of these?" : "Do this?", actions.map((action) => button(action)));
   /** @type {HTMLElement | null} */ (part("choices").querySelector("button"))?.focus({ preventScroll: true });
+};
+
+/** The table and the choices without what was tapped. */
+const showAgain = () => {
+  drawBoard();
+  showChoices();
+};
+
+/** @param {string} question @param {HTMLElement[]} answers */
+const ask = (question, answers) => {
+  const cancel = element("button", { textContent: "cancel", type: "button" });
+  cancel.addEventListener("click", showAgain);
+  part("turn").classList.add("asking"); // leaves out the other texts, so that the board stays in view
+  part("choices").replaceChildren(element("p", { textContent: question }), ...answers, cancel);
+};
+
+/** Ask about what was picked on the table, which makes up one choice together. @param {Map<string, Action>} byKey */
+const offerTogether = (byKey) => {
+  const picked = /** @type {SVGElement[]} */ ([...part("table").querySelectorAll(".picked")]);
+  const keys = arena.boards[table.game].together?.(picked.map((piece) => JSON.parse(piece.dataset.pick || "")), table.figures) ?? [];
+  const action = keys.map((key) => byKey.get(key)).find((each) => each !== undefined);
+  const seen = picked.map((piece) => piece.querySelector("text")?.textContent).join(" and ");
+  if (!picked.length) showAgain();
+  else ask(action ? `With ${seen}?` : `With ${seen} there is no choice now.`, action ? [button(action, keys)] : []);
 };
 
 const unmark = () => {
@@ -328,7 +361,7 @@ const hint = () => working(async () => {
   take.textContent = `do that: ${advice.action.text}`;
   for (const piece of /** @type {NodeListOf<SVGElement>} */ (part("table").querySelectorAll("[data-action]"))) {
     const keys = (piece.dataset.action || "").replaceAll("?", "").split(" ");
-    piece.classList.toggle("advised", keys.some((each) => each === key || key.startsWith(`${each}:`)));
+    piece.classList.toggle("advised", piece.dataset.pick === undefined && keys.some((each) => each === key || key.startsWith(`${each}:`)));
   }
   part("table").querySelector(".advised")?.scrollIntoView({ block: "nearest" });
 });
@@ -393,8 +426,7 @@ const main = async () => {
   addEventListener("resize", () => {
     if (table && !part("match").hidden && drawnAt !== innerWidth) {
       drawnAt = innerWidth;
-      drawBoard();
-      showChoices();
+      showAgain();
     }
   });
   await working(async () => {

@@ -13,8 +13,9 @@ const arena = { boards: {} };
   };
   const svg = arena.svg;
 
-  // A game whose players have colours of its own names them.
-  arena.board = (game, draw, colours = arena.seatColours) => { arena.boards[game] = draw; draw.colours = colours; };
+  // A game whose players have colours of its own names them. `together(picks, figures)` returns the keys of the actions that pieces with a
+  // data-pick (JSON) stand for when they are picked together: of the choice that is due, and of one that may follow it.
+  arena.board = (game, draw, colours = arena.seatColours, together = null) => { arena.boards[game] = draw; Object.assign(draw, { colours, together }); };
   arena.at = (x, y, ...children) => svg("g", { transform: `translate(${x} ${y})` }, ...children);
   arena.rect = (x, y, width, height, attributes = {}) => svg("rect", { x, y, width, height, ...attributes });
   arena.text = (x, y, words, attributes = {}) => svg("text", { x, y, ...attributes }, String(words));
