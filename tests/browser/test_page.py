@@ -278,6 +278,31 @@ def test_a_bid_is_picked_iou_by_iou_from_the_hand_and_can_be_changed_before_it_c
     visitor.check_quiet()
 
 
+LEAVE_SELL_OR_FIRST = """
+const labels = [...document.querySelectorAll('#choices button')];
+const all = document.querySelectorAll('#every-choice button');
+const own = document.querySelectorAll('#table [data-zone="seat:0"] [data-piece^="tile:"]').length;
+const leave = own > 1 && labels.find((one) => one.textContent === 'leave');
+const sell = labels.find((one) => one.textContent.startsWith('sell the rest'));
+(sell || leave || all[0] || labels[0]).click();
+return sell ? sell.textContent : '';
+"""
+
+
+def test_the_button_to_sell_says_for_how_much(visitor):
+    begin(visitor, "el-paso", 390)
+    named, paid = [], []
+    while len(paid) < 4:
+        before = visitor.page.js("return Number(document.body.dataset.ready)")
+        named += [said] if (said := visitor.page.js(LEAVE_SELL_OR_FIRST)) else []
+        visitor.page.wait(DONE, before)
+        news = " ".join(visitor.page.texts("#news li.fresh"))
+        if said:
+            paid += re.findall(r"human \(you\) sells .*? for (\d+) nugget", news)
+    assert named == [f"sell the rest: +{nuggets}" for nuggets in paid]
+    assert paid != ["0"] * 4
+
+
 def test_a_game_without_a_drawing_is_played_with_buttons_against_bots_of_the_site(visitor, home, tmp_path):
     begin(visitor, "flip-seven", 390)
     assert visitor.page.texts("#choices button") == ["keep", "swap"]

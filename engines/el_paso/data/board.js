@@ -109,7 +109,21 @@ const piles = (scene) => at(0, 260,
 
 const where = (view, seat) => (view.leaving.includes(seat) ? "is leaving" : view.left[seat] ? `left, group ${view.left[seat]}` : "in town");
 const lookout = (x, y) => at(x, y, piece("lookout", "", path("M-9 3l12 -6l3 6l-12 6ZM6 -6l6 -2l3 6l-6 2Z", { class: "dark edge" })), hint("lookout"));
-const money = (view, seat, x, y) => [circle(x, y - 4, 6, { fill: "#d9a520", class: "edge" }), piece(`money:${seat}`, "", text(x + 11, y, view.money[seat], { class: "bold" }))];
+// What a player's tiles sell for in this town, without those that a leaver has chosen to carry (EP-20).
+const sale = ({ view, figures }, seat) => {
+  const { rate, sites } = figures.towns[view.town], leaver = view.phase === "carry" && seat === view.turn;
+  const sums = [0, 0]; // of sites that are here, and of others
+  view.tiles[seat].forEach((values, place) => {
+    const carried = leaver ? view.carried[place] : [], add = (sum, value) => sum + value;
+    sums[sites.includes(figures.sites[place]) ? 0 : 1] += values.reduce(add, 0) - carried.reduce(add, 0);
+  });
+  return Math.floor(sums[0] / rate) + sums[1];
+};
+const money = (scene, seat, x, y) => {
+  const { view } = scene, owned = view.money[seat], paid = sale(scene, seat), about = scene.seat === seat ? { "data-about": "sell", "data-note": `+${paid}` } : {};
+  return [circle(x, y - 4, 6, { fill: "#d9a520", class: "edge" }), piece(`money:${seat}`, "", text(x + 11, y, owned, { class: "bold" })),
+    view.tiles[seat].some((values) => values.length) && svg("g", { "data-piece": `sale:${seat}`, ...about }, text(x + 15 + 7 * `${owned}`.length, y, `(+${paid})`, { class: "soft" }), hint("what these tiles sell for here"))];
+};
 const MARKED = { stroke: "#e69f00", "stroke-width": 3 };
 // What a seat has laid face down in this round, and played in the last one.
 const cardsOf = (scene, seat) => {
@@ -122,7 +136,7 @@ const outlaw = (scene, seat, y) => {
   return at(0, y, zone(`seat:${seat}`, {},
     rect(6, 0, WIDTH - 12, 70, { rx: 8, class: seat === view.turn ? "turn" : "row" }),
     badge(20, 15, seat), text(33, 19, short(scene.names[seat], 11), { class: "bold" }), hint(scene.names[seat]),
-    money(view, seat, 19, 40), seat === view.lookout && lookout(80, 36), piece(`where:${seat}`, "", text(14, 60, where(view, seat), { class: "soft" })),
+    money(scene, seat, 19, 40), seat === view.lookout && lookout(92, 36), piece(`where:${seat}`, "", text(14, 60, where(view, seat), { class: "soft" })),
     scene.figures.sites.map((_, place) => {
       const x = column(place), values = hand[place], tight = Math.min(22, 74 / Math.max(1, values.length));
       const tiles = view.tiles[seat][place], close = Math.min(19, 58 / Math.max(1, tiles.length));
@@ -153,8 +167,8 @@ const large = (scene, seat, y, wide) => {
   const tiles = flow(bySite(view.tiles[seat]), [inside[0], tilesTop, inside[1]], [34, 30], ([place, value], x, top) => tile(x, top, 30, place, value, mine));
   const high = tilesTop - y + Math.max(30, tiles.height) + 6;
   return [zone(`seat:${seat}`, {}, rect(6, y, wide - 12, high, { rx: 8, class: seat === view.turn ? "turn" : "row" }), badge(22, y + 17, seat),
-    text(36, y + 21, short(scene.names[seat], 18), { class: "bold", "font-size": 14 }), hint(scene.names[seat]), money(view, seat, wide - 134, y + 21),
-    seat === view.lookout && lookout(wide - 150, y + 17), piece(`where:${seat}`, "", text(wide - 14, y + 21, where(view, seat), { class: "end" })),
+    text(36, y + 21, short(scene.names[seat], 18), { class: "bold", "font-size": 14 }), hint(scene.names[seat]), money(scene, seat, wide - 150, y + 21),
+    seat === view.lookout && lookout(wide - 170, y + 17), piece(`where:${seat}`, "", text(wide - 14, y + 21, where(view, seat), { class: "end" })),
     !cards.height && text(14, y + 58, "no cards", { class: "soft" }), cards.nodes, !tiles.height && text(14, tilesTop + 18, "no tiles", { class: "soft" }), tiles.nodes,
     played && !laid && at(wide - 42, tilesTop - 4, card(0, 0, played[0], played[1], { size: 24, ...MARKED }), hint("played last"))), high];
 };
@@ -164,7 +178,7 @@ const line = (scene, seat, y, wide) => {
   const { view } = scene, { hand, laid, played } = cardsOf(scene, seat), tiles = bySite(view.tiles[seat]), count = hand.flat().length;
   const close = Math.min(24, (wide - 96) / Math.max(1, tiles.length));
   return zone(`seat:${seat}`, { "data-seat": seat }, rect(6, y, wide - 12, LINE - 4, { rx: 8, class: seat === view.turn ? "turn" : "row" }), badge(20, y + 13, seat),
-    text(33, y + 16, short(scene.names[seat], 12), { class: "bold" }), hint(scene.names[seat]), money(view, seat, 134, y + 16),
+    text(33, y + 16, short(scene.names[seat], 12), { class: "bold" }), hint(scene.names[seat]), money(scene, seat, 134, y + 16),
     seat === view.lookout && lookout(120, y + 13), piece(`where:${seat}`, "", text(wide - 14, y + 16, where(view, seat), { class: "end soft" })),
     piece(`cards:${seat}`, "", text(14, y + 35, `${count} card${count === 1 ? "" : "s"}`, { class: "soft" })),
     tiles.map(([place, value], k) => tile(64 + k * close, y + 21, 22, place, value)),

@@ -311,7 +311,8 @@ const showChoices = () => {
 
 /** @param {Action} action @param {string[]} [then] */
 const button = (action, then) => {
-  const made = element("button", { textContent: action.text, type: "button", "data-code": action.code });
+  const note = /** @type {SVGElement | null} */ (part("table").querySelector(`[data-about="${CSS.escape(arena.actionKey(action))}"]`))?.dataset.note;
+  const made = element("button", { textContent: note ? `${action.text}: ${note}` : action.text, type: "button", "data-code": action.code });
   made.addEventListener("click", () => choose(action, then));
   return made;
 };
