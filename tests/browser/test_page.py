@@ -278,6 +278,38 @@ def test_a_bid_is_picked_iou_by_iou_from_the_hand_and_can_be_changed_before_it_c
     visitor.check_quiet()
 
 
+@pytest.fixture
+def finger(visitor):
+    """The browser of a phone, which is touched."""
+    visitor.page.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    yield visitor
+    visitor.page.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    visitor.page.js("localStorage.clear()")
+    visitor.page.driver.get("about:blank")
+
+
+def test_under_a_finger_a_tap_on_the_table_asks_first_and_a_second_one_confirms(finger):
+    finger.open("index.html", 390)
+    begin(finger, "el-paso", 390)
+    tap = "document.querySelectorAll('#table .can')[arguments[0]].dispatchEvent(new MouseEvent('click'))"
+    shown = finger.text("table")
+    for place in (0, 1):
+        finger.page.js(tap, place)
+    assert finger.text("choices").startswith("Do this?")
+    finger.check_layout(390)
+    finger.page.js("document.querySelector('#choices button:last-child').click()")
+    assert finger.text("choices") == ""
+    assert finger.text("table") == shown
+    finger.page.js(tap, 1)
+    finger.act(tap, 1)
+    assert finger.text("table") != shown
+    finger.page.js("document.getElementById('ask-first').click()")
+    finger.open("index.html", 390)
+    begin(finger, "el-paso", 390)
+    finger.act(tap, 0)  # as it was chosen
+    finger.check_quiet()
+
+
 LEAVE_SELL_OR_FIRST = """
 const labels = [...document.querySelectorAll('#choices button')];
 const all = document.querySelectorAll('#every-choice button');

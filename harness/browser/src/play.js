@@ -22,18 +22,32 @@ let busy = false;
 /** What the site's newest table of each game says of a bot. @type {Record<string, Record<string, string>>} */
 let strengths = {};
 
-/** One match of each game is kept. Local storage may be switched off. @param {string} game @param {Saved | null} what */
-const save = (game, what) => {
+// Local storage may be switched off: then nothing is kept.
+
+/** @param {string} name @param {string | null} text */
+const remember = (name, text) => {
   try {
-    if (what) localStorage.setItem(`arena-match-${game}`, JSON.stringify(what));
-    else localStorage.removeItem(`arena-match-${game}`);
-  } catch { /* then the match is not kept */ }
+    if (text === null) localStorage.removeItem(`arena-${name}`);
+    else localStorage.setItem(`arena-${name}`, text);
+  } catch { /* not kept */ }
 };
+
+/** @param {string} name */
+const remembered = (name) => {
+  try {
+    return localStorage.getItem(`arena-${name}`);
+  } catch {
+    return null;
+  }
+};
+
+/** One match of each game is kept. @param {string} game @param {Saved | null} what */
+const save = (game, what) => remember(`match-${game}`, what && JSON.stringify(what));
 
 /** @param {string} game @returns {Saved | null} */
 const saved = (game) => {
   try {
-    const found = JSON.parse(localStorage.getItem(`arena-match-${game}`) || "null");
+    const found = JSON.parse(remembered(`match-${game}`) || "null");
     return found?.setting?.game === game && Array.isArray(found.choices) ? found : null;
   } catch {
     return null;
@@ -245,7 +259,13 @@ const ring = (piece) => {
   }));
 };
 
+/** What was tapped and is asked about: a second tap confirms it. @type {SVGElement | null} */
+let asked = null;
+/** Whether a tap on the table asks first: a finger easily hits what is beside, and no choice can be taken back. */
+const askFirst = /** @type {HTMLInputElement} */ (part("ask-first"));
+
 const showChoices = () => {
+  asked = null;
   /** @type {Action[]} */
   const legal = table.legal;
   const byKey = new Map(legal.map((action) => [arena.actionKey(action), action]));
@@ -274,8 +294,9 @@ const showChoices = () => {
         piece.setAttribute("aria-pressed", String(piece.classList.toggle("picked")));
         return offerTogether(byKey);
       }
-      if (!asks) return choose(actions[0]);
+      if (!asks && (asked === piece || !askFirst.checked)) return choose(actions[0]);
       offer(actions);
+      asked = piece;
       piece.classList.add("advised");
     };
     piece.addEventListener("click", act);
@@ -408,6 +429,8 @@ const main = async () => {
   part("opponents").addEventListener("change", aboutBot);
   part("begin").addEventListener("click", begin);
   part("hint").addEventListener("click", hint);
+  askFirst.checked = (remembered("ask-first") ?? String(matchMedia("(pointer: coarse)").matches)) === "true";
+  askFirst.addEventListener("change", () => remember("ask-first", String(askFirst.checked)));
   part("rules").addEventListener("toggle", () => { if (/** @type {HTMLDetailsElement} */ (part("rules")).open) showRules(); });
   for (const id of ["leave", "another"]) {
     part(id).addEventListener("click", () => {
