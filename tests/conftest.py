@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import gc
 import os
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -201,6 +202,9 @@ def pytest_configure(config):
     # How long an example takes says more of what else the machine has to do than of the code.
     settings.register_profile("arena", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("arena")
+    # What a script starts in the background ignores Ctrl-C, and so does all that it starts; tests send it.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # files in our order, not by their number of tests
     here = Path(__file__).parent

@@ -7,7 +7,6 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -33,7 +32,6 @@ class Terminal:
 
         def own_the_terminal() -> None:  # so that Ctrl-C reaches the program, and it alone
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in what a script starts in the background
 
         self.process = subprocess.Popen(
             [sys.executable, "-c", "from harness.cli import run; run()", *map(str, args)],
