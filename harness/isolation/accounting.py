@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from time import clock_gettime, perf_counter, sleep
+from typing import ClassVar
 
 # Memory of a process tree
 #
@@ -164,8 +165,8 @@ MAX_IDLE_CPU_S = 0.005
 _ONE_THREAD_LINKS = 3
 """Hard links of /proc/PID/task with one thread: two for the folder, one for the thread."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-_CHILD_TIME_FIELDS = slice(13, 15)
-"""cutime and cstime in /proc/PID/stat, counted from after the command name."""
+_CHILD_TIME_FIELDS, _CORE_FIELD = slice(13, 15), 36
+"""cutime and cstime, and the core, in /proc/PID/stat, counted from after the command name."""
 
 
 class FreezeFailed(Exception):
@@ -205,6 +206,9 @@ class ProcessTree:
     stopped.
     """
 
+    _own_cores: ClassVar[set[int]] = set()
+    """The cores of this process before it began to share one with bots."""
+
     def __init__(self, supervisor_pid: int, bot_pid: int, template_pid: int = 0) -> None:
         self.supervisor_pid, self.bot_pid, self.template_pid = supervisor_pid, bot_pid, template_pid
         self.frozen = self.always_freeze = False
@@ -212,6 +216,7 @@ class ProcessTree:
         self._frozen_pids: list[int] = []
         self.was_single = True
         """Whether it was one process with one thread when it was last suspended."""
+        self.has_one_core = False
         self._cpu_at_answer = self._tree_cpu_at_answer = 0.0
         self._children_fds: list[tuple[int, bytes]] = []
         self._task_fd = -1
@@ -260,6 +265,36 @@ class ProcessTree:
         if not quiet:
             self.freeze()
             self._tree_cpu_at_answer = self.processor_time()
+
+    # Arena and the bots of a match take turns. To wake a process on an idle core takes ten times as long as to switch
+    # to one on the same core, and the kernel prefers idle cores. So they use one core as long as they are quick.
+
+    @classmethod
+    def share_core(cls, trees: Iterable[ProcessTree]) -> None:
+        """Let this process and these, except those that are frozen, use the core on which this one runs."""
+        if not cls._own_cores:
+            cls._own_cores = os.sched_getaffinity(0)
+            core = {int(Path("/proc/thread-self/stat").read_text().rpartition(")")[2].split()[_CORE_FIELD])}
+            os.sched_setaffinity(0, core)
+            for tree in trees:
+                with suppress(OSError):  # it has ended, or runs as another user
+                    if not tree.frozen:
+                        os.sched_setaffinity(tree.bot_pid, core)
+                        tree.has_one_core = True
+
+    @classmethod
+    def leave_core(cls) -> None:
+        """Let this process use all its cores again."""
+        if cls._own_cores:
+            os.sched_setaffinity(0, cls._own_cores)
+            cls._own_cores = set()
+
+    def use_all_cores(self) -> None:
+        """Undo `share_core` for all its threads, those that were started meanwhile, too."""
+        with suppress(OSError):
+            for pid in self.members() if self.has_one_core else ():
+                for thread in Path(f"/proc/{pid}/task").iterdir():
+                    os.sched_setaffinity(int(thread.name), os.sched_getaffinity(self.supervisor_pid))
 
     def check_idle_cpu(self) -> None:
         """Called before the next request: if the bot worked since its last answer, freeze it after every answer from

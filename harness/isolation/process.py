@@ -117,6 +117,7 @@ class Process:
 
         Unless it may `ponder`, the program is suspended from each answer to the next request.
         """
+        ProcessTree.leave_core()  # what is started inherits it
         self.folder = tempfile.mkdtemp(prefix="bot-", dir=home)
         self._log, self._buffer = log or StderrLog("", None), b""
         wanted = SandboxLimits(self.folder, launch.readable, **limits)
@@ -256,11 +257,18 @@ class Process:
                 raise ProcessEnded
 
     def begin_match(self) -> None:
-        """Let the template fork the copy that plays next; does nothing for other programs."""
-        if self.template and self._tree is None and not self._fork_pending:
-            self._cpu_before = 0.0
+        """Let the template fork the copy that plays next."""
+        if self._tree:
+            self._tree.use_all_cores()
+        elif self.template and not self._fork_pending:
+            self._cpu_before = self._unchecked_s = 0.0
             self._fork_pending = True
             self.template.fork_copy()
+
+    def share_core(self, players: int) -> None:
+        """Let Arena and the bots of a match use one core, if all of this many have their processes."""
+        if len(self._suspended) == players:
+            ProcessTree.share_core(self._suspended.values())
 
     def processor_time(self) -> float:
         """Return the processor time of this match, or of the last one between matches."""
@@ -270,6 +278,7 @@ class Process:
 
     def end_match(self) -> bool:
         """End the fork that has played; return whether the template can be forked again."""
+        ProcessTree.leave_core()
         if self.template is None:
             self._suspended.pop(self, None)
             if self._tree and not self._ponder:
@@ -374,6 +383,8 @@ class Process:
             if ready:
                 return ready
             self._poll_others()
+            if self._tree:
+                self._tree.use_all_cores()
         raise DeadlinePassed(len(self._buffer))
 
     def _poll_others(self) -> None:

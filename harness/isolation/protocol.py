@@ -364,6 +364,7 @@ class RemoteBot(Bot):
         self._encode_view = (lambda view: Raw(self.game.view_to_json(view))) if own_way else None
         began = perf_counter()
         self._session.new_game(self.game, self.seat, self.players, self.seed, dict(self.settings), self._contents)
+        self._session.channel.share_core(self.players)
         self._time_used = perf_counter() - began
 
     def choose(self, view: Any, actions: Sequence[Action]) -> Action:

@@ -222,6 +222,25 @@ def test_a_single_process_that_runs_during_another_bots_turn_is_frozen():
     )  # left alone it burns for 0.18 s at each decision of the other
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="one core")
+def test_bots_share_a_core_with_arena_during_a_match_until_they_think_long():
+    cores, seen = os.sched_getaffinity(0), []
+    roster = table(diary_names([KINDS[0], "greedy.py::thinker"]))
+
+    def look():
+        trees = [tree for name in roster.entrants for tree in asked_processes(name, roster)]
+        if len(trees) == 2:  # after decisions only, not at the end of the match
+            seen.append([os.sched_getaffinity(pid) for pid in (0, *(tree.bot_pid for tree in trees))])
+
+    executor = SerialExecutor(roster, PATIENT, audit=look)
+    with within(), executor:
+        for one in executor.run(rotations(list(roster.entrants), 1)):
+            assert one.record.faults == ()
+            assert os.sched_getaffinity(0) == cores
+            arena, quick, thinker = seen[-1]
+            assert (len(arena), quick, thinker) == (1, arena, cores)
+
+
 def test_a_bot_that_may_ponder_is_not_frozen():
     roster = table([str(DIARIES / "greedy.py::burner"), str(DIARIES / "greedy.py::thinker")], ponder=True)
     with within(), SerialExecutor(roster, PATIENT) as executor:
