@@ -105,6 +105,11 @@ class Browser:
         """What the browser's console said since the last time."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
+    def leave(self) -> None:
+        """Leave the page, whose server may have ended, and forget what it said."""
+        self.driver.get("about:blank")
+        self.complaints()
+
     def requests(self) -> list[str]:
         """What pages asked for since the last time."""
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]

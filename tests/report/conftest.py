@@ -52,7 +52,7 @@ def launched() -> Iterator[Browser]:
 @pytest.fixture
 def chromium(launched: Browser) -> Iterator[Browser]:
     """The browser; the console must stay silent, and no other host may be asked for anything."""
-    launched.complaints()
+    launched.leave()
     launched.requests()
     yield launched
     assert launched.complaints() == []

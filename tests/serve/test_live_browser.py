@@ -171,8 +171,8 @@ def test_hostile_and_long_names_are_shown_as_text_and_the_page_fits_the_screen(c
     growing = GrowingRun(odd.folder, tmp_path / "results" / "odd")
     growing.add(*range(len(growing) - 1))
     with Server("--port", 0) as server:
+        chromium.leave()
         chromium.driver.get(server.address)
-        chromium.complaints()  # those of pages whose server was killed
         chromium.js("document.querySelector('a[href^=run]').click()")
         chromium.wait("return document.querySelector('#results li') !== null")
         opened(chromium, f"{server.address}/run/odd/", width)
@@ -200,7 +200,7 @@ def league_page(tmp_path_factory):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_league_has_one_table_and_its_page_with_a_replay_is_made_for_phones(chromium, league_page, dark):
-    chromium.complaints()
+    chromium.leave()
     opened(chromium, league_page, 390, dark)
     chromium.wait("return document.querySelector('[data-watch]') !== null")
     assert len(chromium.texts("#standings table")) == 1
