@@ -22,7 +22,7 @@ from harness.core.game import Game
 from harness.core.plan import DuplicateSet, GamePlan, Plan
 from harness.core.records import LAYOUT, MatchSpec, Value, with_sum
 from harness.core.rng import Chance
-from harness.match.replay import HUMAN, describe_action, seat_names, sentences
+from harness.match.replay import HUMAN, describe_action, seat_names
 from harness.match.stepper import MatchStepper
 from harness.play.person import ask_for_hint, choose_opponents, hint_bot, register_person, rules_for_phase
 from harness.plugins.entrants import Entrant
@@ -95,7 +95,7 @@ class PersonsTable:
             "phase": view.phase,
             "kinds": [] if match.over else descriptions(match.legal),
             "scores": [game.score_text(score) for score in match.scores],
-            "news": sentences(game, news, self.names, self.seat)[-MAX_NEWS:],
+            "news": [[e.kind, text] for e in news if (text := game.event_text(e, self.names))][-MAX_NEWS:],
             "legal": [] if match.over else list(map(describe_action, match.legal)),
             "over": match.over,
         }

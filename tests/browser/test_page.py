@@ -310,6 +310,26 @@ def test_under_a_finger_a_tap_on_the_table_asks_first_and_a_second_one_confirms(
     finger.check_quiet()
 
 
+def test_a_payday_is_told_one_sentence_at_a_time_before_the_next_choice(visitor):
+    begin(visitor, "gnadenlos", 390)
+    told = "return document.querySelectorAll('#told li').length >= arguments[0]"
+    while not visitor.page.js(told, 1):
+        visitor.act("document.querySelector('#every-choice button:last-child, #choices button').click()")
+    visitor.page.wait(told, 3)
+    visitor.check_layout(390)
+    sentences = visitor.page.texts("#told li")
+    assert sentences[0] == "Payday!"
+    assert sentences[1].startswith("The die shows")
+    assert visitor.page.js("return document.querySelectorAll('#table .can').length") == 0
+    assert sentences[1] not in visitor.page.texts("#news li")
+    visitor.act("document.querySelector('#choices button').click()")
+    news = visitor.page.texts("#news li.fresh")
+    payday = news.index("Payday!")
+    assert news[payday : payday + len(sentences)] == sentences
+    assert visitor.page.js("return document.querySelectorAll('#choices button, #every-choice button').length")
+    visitor.check_quiet()
+
+
 LEAVE_SELL_OR_FIRST = """
 const labels = [...document.querySelectorAll('#choices button')];
 const all = document.querySelectorAll('#every-choice button');

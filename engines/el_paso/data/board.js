@@ -199,4 +199,4 @@ const narrowTable = (scene, wide) => {
     rest.map((seat, k) => line(scene, seat, top + k * LINE, wide)));
 };
 
-arena.board("el-paso", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)));
+arena.board("el-paso", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)), { stepwise: ["sheriffs"] });

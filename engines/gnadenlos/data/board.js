@@ -181,4 +181,5 @@ const narrowTable = (scene, wide) => {
     stalls, hiring(scene, hireTop, 12, 44, beside), gangs, rest.map((seat, k) => line(scene, seat, own + high + 5 + k * LINE, wide)));
 };
 
-arena.board("gnadenlos", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)), HATS, together);
+arena.board("gnadenlos", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)),
+  { colours: HATS, together, stepwise: ["payday", "die", "paid", "broke", "vulture", "returned", "lost"] });

@@ -1,5 +1,8 @@
 /** The drawings of tables: harness/report/assets/drawing.js, a script of its own before that of the page. */
 declare const arena: {
-  boards: Record<string, ((scene: Record<string, unknown>) => SVGElement) & { together: ((picks: unknown[], figures: unknown) => string[]) | null }>;
+  boards: Record<string, ((scene: Record<string, unknown>) => SVGElement) & {
+    together: ((picks: unknown[], figures: unknown) => string[]) | null;
+    stepwise: string[];
+  }>;
   actionKey: (action: { code: number; kind: string; text: string }) => string;
 };

@@ -195,7 +195,8 @@ const working = async (work) => {
 /** @param {Action} action @param {string[]} then keys of an action that was chosen with it, if it is legal next */
 const choose = (action, then = []) => working(async () => {
   if (!match) return;
-  /** @type {string[]} */
+  const before = table;
+  /** @type {[string, string][]} */
   let news = [];
   for (let next = /** @type {Action | undefined} */ (action); next;) {
     table = { ...table, ...await python.call("choose", [next.code]) };
@@ -206,20 +207,50 @@ const choose = (action, then = []) => working(async () => {
   table.news = news;
   match.when = new Date().toISOString();
   save(table.game, table.over ? null : match);
-  await show();
+  const stepwise = arena.boards[table.game]?.stepwise ?? [], told = news.filter(([kind]) => stepwise.includes(kind)).map(([, text]) => text);
+  if (!told.length) return show();
+  const after = table;
+  table = before; // its drawing stays until all is told, and nothing on it can be tapped
+  drawBoard();
+  table = after;
+  tell(told);
 });
+
+const STEP_MS = 900;
+let telling = 0;
+
+/** Tell what matters one sentence at a time, then show the table after it. @param {string[]} texts */
+const tell = (texts) => {
+  const list = element("ol", { id: "told", tabIndex: 0, "aria-label": "what happened", "aria-live": "polite" });
+  const go = element("button", { textContent: "go on", type: "button", className: "main" });
+  go.addEventListener("click", () => working(show));
+  part("asked").textContent = "";
+  part("hint").hidden = part("all-choices").hidden = part("rules").hidden = true;
+  document.body.classList.add("telling");
+  part("turn").classList.add("asking");
+  part("choices").replaceChildren(list, go);
+  const next = () => {
+    const text = texts[list.children.length];
+    list.append(element("li", { textContent: text, className: text.includes(table.names[table.seat]) ? "own" : "" }));
+    list.scrollTop = list.scrollHeight;
+    if (list.children.length === texts.length) clearInterval(telling);
+  };
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  clearInterval(telling);
+  if (!still) telling = setInterval(next, STEP_MS);
+  do next(); while (still && list.children.length < texts.length);
+};
 
 // Showing.
 
 const show = async () => {
   drawBoard();
   showChoices();
-  const list = part("news");
+  const list = part("news"), texts = table.news.map((/** @type {[string, string]} */ [, text]) => text);
   for (const old of list.children) old.classList.remove("fresh");
-  list.prepend(...table.news.map((/** @type {string} */ text) => element("li", { textContent: text, className: "fresh" })));
+  list.prepend(...texts.map((/** @type {string} */ text) => element("li", { textContent: text, className: "fresh" })));
   const own = table.names[table.seat];
-  part("latest").replaceChildren(...table.news.map((/** @type {string} */ text) =>
-    element("p", { textContent: text, className: text.includes(own) ? "own" : "" })));
+  part("latest").replaceChildren(...texts.map((/** @type {string} */ text) => element("p", { textContent: text, className: text.includes(own) ? "own" : "" })));
   part("latest").scrollTop = 0; // oldest first: what followed from the last choice
   part("result").hidden = !table.over;
   if (table.over) await showResult();
@@ -266,6 +297,8 @@ const askFirst = /** @type {HTMLInputElement} */ (part("ask-first"));
 
 const showChoices = () => {
   asked = null;
+  clearInterval(telling);
+  document.body.classList.remove("telling");
   /** @type {Action[]} */
   const legal = table.legal;
   const byKey = new Map(legal.map((action) => [arena.actionKey(action), action]));
@@ -448,7 +481,7 @@ const main = async () => {
   }
   let drawnAt = innerWidth;
   addEventListener("resize", () => {
-    if (table && !part("match").hidden && drawnAt !== innerWidth) {
+    if (table && !part("match").hidden && !document.body.classList.contains("telling") && drawnAt !== innerWidth) {
       drawnAt = innerWidth;
       showAgain();
     }

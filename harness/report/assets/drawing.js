@@ -13,9 +13,11 @@ const arena = { boards: {} };
   };
   const svg = arena.svg;
 
-  // A game whose players have colours of its own names them. `together(picks, figures)` returns the keys of the actions that pieces with a
-  // data-pick (JSON) stand for when they are picked together: of the choice that is due, and of one that may follow it.
-  arena.board = (game, draw, colours = arena.seatColours, together = null) => { arena.boards[game] = draw; Object.assign(draw, { colours, together }); };
+  // What a game may say besides how its table is drawn: `colours` of its seats; `together(picks, figures)`, the keys of the actions that pieces
+  // with a data-pick (JSON) stand for when they are picked together, of the choice that is due and of one that may follow it; `stepwise`, the
+  // kinds of events that a page tells one at a time to a person who plays.
+  const USUAL = { together: null, stepwise: [] };
+  arena.board = (game, draw, special = {}) => { arena.boards[game] = Object.assign(draw, { ...USUAL, colours: arena.seatColours, ...special }); };
   arena.at = (x, y, ...children) => svg("g", { transform: `translate(${x} ${y})` }, ...children);
   arena.rect = (x, y, width, height, attributes = {}) => svg("rect", { x, y, width, height, ...attributes });
   arena.text = (x, y, words, attributes = {}) => svg("text", { x, y, ...attributes }, String(words));
