@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from harness._version import VERSION
-from harness.browser.table import PersonsTable, Setting
+from harness.browser.table import PersonsTable, Setting, descriptions
 from harness.browser.workshop import BrokenBot, Trial, example, explain, house_bots, package
 from harness.core.action import View
 from harness.core.errors import ArenaError, PluginError, UsageError
@@ -48,15 +48,17 @@ class Page:
         """Return the games, and the bots that play each."""
         games = []
         for name in sorted(self.registry.games):
-            game, adviser = self.registry.game(name), hint_bot(self.registry, name, None)
+            game, adviser = self.registry.game(name).configure(), hint_bot(self.registry, name, None)
             games.append(
                 {
                     "name": name,
                     "title": game.title,
-                    "about": doc_line(game),
+                    "about": doc_line(type(game)),
+                    "introduction": game.rules_text().partition("\n## ")[0].partition("\n")[2].strip(),
+                    "choices": descriptions(game.actions),
                     "players": [game.min_players, game.max_players],
                     "bots": self._bots_of(name),
-                    "house": house_bots(self.registry, game.configure()),
+                    "house": house_bots(self.registry, game),
                     "adviser": adviser.name if adviser else "",
                 }
             )

@@ -310,14 +310,15 @@ def test_under_a_finger_a_tap_on_the_table_asks_first_and_a_second_one_confirms(
     finger.check_quiet()
 
 
-def test_a_payday_is_told_one_sentence_at_a_time_before_the_next_choice(visitor):
+def test_a_payday_is_shown_one_sentence_at_a_time_before_the_next_choice(visitor):
     begin(visitor, "gnadenlos", 390)
-    told = "return document.querySelectorAll('#told li').length >= arguments[0]"
-    while not visitor.page.js(told, 1):
+    shown = "return document.querySelectorAll('#steps li').length >= arguments[0]"
+    while not visitor.page.js(shown, 1):
+        assert visitor.text("trouble") == ""
         visitor.act("document.querySelector('#every-choice button:last-child, #choices button').click()")
-    visitor.page.wait(told, 3)
+    visitor.page.wait(shown, 3)
     visitor.check_layout(390)
-    sentences = visitor.page.texts("#told li")
+    sentences = visitor.page.texts("#steps li")
     assert sentences[0] == "Payday!"
     assert sentences[1].startswith("The die shows")
     assert visitor.page.js("return document.querySelectorAll('#table .can').length") == 0
@@ -345,6 +346,7 @@ def test_the_button_to_sell_says_for_how_much(visitor):
     begin(visitor, "el-paso", 390)
     named, paid = [], []
     while len(paid) < 4:
+        assert visitor.text("trouble") == ""
         before = visitor.page.js("return Number(document.body.dataset.ready)")
         named += [said] if (said := visitor.page.js(LEAVE_SELL_OR_FIRST)) else []
         visitor.page.wait(DONE, before)
@@ -353,6 +355,27 @@ def test_the_button_to_sell_says_for_how_much(visitor):
             paid += re.findall(r"human \(you\) sells .*? for (\d+) nugget", news)
     assert named == [f"sell the rest: +{nuggets}" for nuggets in paid]
     assert paid != ["0"] * 4
+
+
+@pytest.mark.parametrize("game", EXPERTS)
+def test_before_the_first_match_of_a_game_the_page_explains_it_and_its_pieces(visitor, game):
+    visitor.open("index.html", 390)
+    visitor.page.js(f"localStorage.removeItem('arena-played-{game}')")
+    visitor.choose("game", game)
+    visitor.page.wait("return document.querySelectorAll('#legend svg').length > 7")
+    rules = load().game(game).configure().rules_text()
+    assert " ".join(visitor.text("introduced").split()) in " ".join(rules.split())
+    assert len(visitor.page.texts("#introduction li")) > 5
+    assert all(visitor.page.texts("#legend span"))
+    visitor.check_layout(1280)
+    visitor.check_layout(390)
+    visitor.act("document.getElementById('begin').click()")
+    visitor.page.js("document.querySelector('#introduction summary').click()")
+    visitor.page.wait("return document.querySelectorAll('#legend svg').length > 7")
+    visitor.check_layout(390)
+    visitor.page.js("document.getElementById('leave').click()")
+    assert not visitor.page.js("return document.getElementById('introduction').open")
+    visitor.check_quiet()
 
 
 def test_a_game_without_a_drawing_is_played_with_buttons_against_bots_of_the_site(visitor, home, tmp_path):

@@ -199,4 +199,16 @@ const narrowTable = (scene, wide) => {
     rest.map((seat, k) => line(scene, seat, top + k * LINE, wide)));
 };
 
-arena.board("el-paso", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)), { stepwise: ["sheriffs"] });
+const legend = () => [
+  [svg("g", {}, circle(0, 0, 12, { class: "turn" }), text(0, 4, 4, { class: "middle bold" })), "a town, with its exchange rate"],
+  [tile(-15, -13, 30, 0, 4), "loot, in the colour of its site"],
+  [card(-10, -14, 1, 6, { size: 20 }), "a raid card, in the colour of its site"],
+  [card(-10, -14, 2, 0, { size: 20 }), "a covered card or pile"],
+  [face(-13, -13, 26, "star"), "star: goes to the sheriff field"],
+  [face(-13, -13, 26, "six"), "six: the saloon needs one"],
+  [face(-13, -13, 26, "brand"), "brand: the cattle need one"],
+  [svg("g", {}, circle(-19, 0, 6, { fill: "#d9a520", class: "edge" }), text(-9, 4, "7 (+2)")), "nuggets, and what the tiles sell for here"],
+  [lookout(0, 0), "the lookout: asked first, rolls the dice"],
+];
+
+arena.board("el-paso", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)), { stepwise: ["sheriffs"], legend });

@@ -181,5 +181,20 @@ const narrowTable = (scene, wide) => {
     stalls, hiring(scene, hireTop, 12, 44, beside), gangs, rest.map((seat, k) => line(scene, seat, own + high + 5 + k * LINE, wide)));
 };
 
+const legend = () => {
+  const scene = { names: HATS.map(() => "a player"), figures: { payday: { vultures_to_lose: 1 }, undertaker: { steps: 1 } }, view: { undertaker: 1, vultures: [1] } };
+  return [
+    [hat(0, 0, 0), "a player on the road of fame"],
+    [text(0, 4, "+5 / −1", { class: "middle" }), "how far hats move here when players cheat"],
+    [adventurer(-18, -15, [4, 2, 5]), "an adventurer: skill with gold, gun and cards"],
+    [slip(scene, -14, -11, [3, 1], 28, 22), "an IOU, in the colour of the player who owes it"],
+    [svg("g", {}, at(0, -6, pictures["gold rush"]()), text(0, 13, "5 / 3", { class: "middle bold" })), "gold rush: gold for the best, and for the second best"],
+    [die(-9, -9, 18, 2), "a column of the market: the die of a payday chooses it"],
+    [svg("g", { transform: "translate(-8 -24) scale(.8)" }, coffins(scene, 22)), "a step of the undertaker"],
+    [vultures(scene, 0, 0, 0, 0), "a vulture: could not pay"],
+    [revolver(2, 0), "the start player"],
+  ];
+};
+
 arena.board("gnadenlos", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)),
-  { colours: HATS, together, stepwise: ["payday", "die", "paid", "broke", "vulture", "returned", "lost"] });
+  { colours: HATS, together, stepwise: ["payday", "die", "paid", "broke", "vulture", "returned", "lost"], legend });

@@ -131,4 +131,15 @@ const narrowTable = (scene, wide) => {
     own, rest.map((seat, k) => line(scene, seat, top + high + 5 + k * LINE, wide)));
 };
 
-arena.board("x-pasch", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)));
+const legend = () => [
+  [svg("g", {}, requirement(0, -9, { number: 8, pair: null })), "dice that add up to this number"],
+  [svg("g", {}, requirement(0, -9, { number: null, pair: "6" })), "two dice that both show this face"],
+  [svg("g", {}, requirement(0, -9, { number: null, pair: "x" })), "two or three equal dice of any face"],
+  [coin(0, 0, 5), "income of the company in euro"],
+  [svg("g", {}, pawn(-8, 0, 0), text(0, 5, 3, { class: "bold" })), "members of a player on the board"],
+  [rect(-18, -12, 36, 24, { rx: 6, class: "paper", style: `stroke:${seatColours[1]};stroke-width:3` }), "a company, in the colour of the player who collects"],
+  [text(0, 4, "founds 2", { class: "middle" }), "members that its founder puts on it"],
+  [svg("g", {}, pawn(-14, 0, 0), text(-5, 5, "×20", { class: "soft" })), "members left in a player's supply"],
+];
+
+arena.board("x-pasch", (scene) => (narrow(scene) ? narrowTable(scene, narrow(scene)) : wideTable(scene)), { legend });

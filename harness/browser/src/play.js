@@ -6,7 +6,7 @@ import { aroundSite, download, element, loadScript, part, showProgress, showTrou
 /**
  * @typedef {import("./choices.js").Action} Action
  * @typedef {{ name: string, typed: string, about: string, for_any_game: boolean, quick: boolean }} BotInfo
- * @typedef {{ name: string, title: string, about: string, players: [number, number], bots: BotInfo[], house: string[], adviser: string }} GameInfo
+ * @typedef {{ name: string, title: string, about: string, introduction: string, choices: string[], players: [number, number], bots: BotInfo[], house: string[], adviser: string }} GameInfo
  * @typedef {{ game: string, bots: string[], seat: number, seed: number }} Setting
  * @typedef {{ setting: Setting, choices: number[], when: string }} Saved
  */
@@ -101,6 +101,7 @@ const showOpponents = () => {
     /** @type {HTMLSelectElement} */ (list).value = at < Math.max(least - 1, 1) ? order.find((bot) => bot.name === usual[at])?.typed ?? order[0].typed : "";
     return list;
   }));
+  explain(part("about-game"));
   part("seat").replaceChildren(...Array.from({ length: most }, (_, seat) => new Option(`seat ${seat}`, String(seat))));
   aboutBot();
 };
@@ -122,9 +123,33 @@ const entered = (typed) => typed.map((bot, at) => {
   return before ? `${name}-${before + 1}=${what}` : bot;
 });
 
+/** The game that is chosen or played. */
+const gameShown = () => (part("match").hidden ? chosenGame() : games.find((game) => game.name === table.game) || chosenGame());
+
+/** What the game is about, what a player chooses, and what is drawn. */
+const showIntroduction = async () => {
+  const { name, introduction, choices } = gameShown();
+  part("introduced").textContent = introduction;
+  part("kinds-of-choices").replaceChildren(...choices.map((textContent) => element("li", { textContent })));
+  part("legend").replaceChildren();
+  await drawing(name);
+  if (gameShown().name !== name) return;
+  part("legend").replaceChildren(...(arena.boards[name]?.legend() ?? []).map(([thing, words]) => element("div", {},
+    arena.svg("svg", { viewBox: "-28 -16 56 32", class: "board", "aria-hidden": "true" }, thing), element("span", { textContent: words }))));
+};
+
+/** Put what explains the game below something: open before the first match of a game. @param {HTMLElement} above */
+const explain = (above) => {
+  above.after(part("explained"));
+  const first = part("match").hidden && remembered(`played-${chosenGame().name}`) === null;
+  /** @type {HTMLDetailsElement} */ (part("introduction")).open = first;
+  /** @type {HTMLDetailsElement} */ (part("all-rules")).open = false;
+  if (first) showIntroduction();
+};
+
 /** The numbered rules, read only when they are wanted. */
 const showAllRules = async () => {
-  const box = /** @type {HTMLDetailsElement} */ (part("all-rules")), game = part("match").hidden ? chosenGame().name : table.game;
+  const box = /** @type {HTMLDetailsElement} */ (part("all-rules")), game = gameShown().name;
   if (!box.open || busy || box.dataset.game === game) return;
   await working(async () => {
     listRules("all-rule-list", await python.call("all_rules", [game]), "This game has no numbered rules.");
@@ -151,8 +176,8 @@ const open = async (wanted) => {
     match = wanted;
     part("setup").hidden = true;
     part("match").hidden = false;
-    /** @type {HTMLDetailsElement} */ (part("all-rules")).open = false;
-    part("rules").after(part("all-rules"));
+    remember(`played-${table.game}`, "true");
+    explain(part("rules"));
     timesShown.clear();
     document.body.classList.add("playing");
     part("news").replaceChildren();
@@ -207,37 +232,38 @@ const choose = (action, then = []) => working(async () => {
   table.news = news;
   match.when = new Date().toISOString();
   save(table.game, table.over ? null : match);
-  const stepwise = arena.boards[table.game]?.stepwise ?? [], told = news.filter(([kind]) => stepwise.includes(kind)).map(([, text]) => text);
-  if (!told.length) return show();
+  const stepwise = arena.boards[table.game]?.stepwise ?? [], steps = news.filter(([kind]) => stepwise.includes(kind)).map(([, text]) => text);
+  if (!steps.length) return show();
   const after = table;
-  table = before; // its drawing stays until all is told, and nothing on it can be tapped
+  table = before; // its drawing stays until all is shown, and nothing on it can be tapped
   drawBoard();
   table = after;
-  tell(told);
+  showSteps(steps);
 });
 
 const STEP_MS = 900;
-let telling = 0;
+let stepping = 0;
 
-/** Tell what matters one sentence at a time, then show the table after it. @param {string[]} texts */
-const tell = (texts) => {
-  const list = element("ol", { id: "told", tabIndex: 0, "aria-label": "what happened", "aria-live": "polite" });
+/** Show what matters one sentence at a time, then show the table after it. @param {string[]} texts */
+const showSteps = (texts) => {
+  const list = element("ol", { id: "steps", tabIndex: 0, "aria-label": "what happened", "aria-live": "polite" });
   const go = element("button", { textContent: "go on", type: "button", className: "main" });
   go.addEventListener("click", () => working(show));
   part("asked").textContent = "";
   part("hint").hidden = part("all-choices").hidden = part("rules").hidden = true;
-  document.body.classList.add("telling");
+  document.body.classList.add("stepping");
   part("turn").classList.add("asking");
   part("choices").replaceChildren(list, go);
+  part("every-choice").replaceChildren();
   const next = () => {
     const text = texts[list.children.length];
     list.append(element("li", { textContent: text, className: text.includes(table.names[table.seat]) ? "own" : "" }));
     list.scrollTop = list.scrollHeight;
-    if (list.children.length === texts.length) clearInterval(telling);
+    if (list.children.length === texts.length) clearInterval(stepping);
   };
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  clearInterval(telling);
-  if (!still) telling = setInterval(next, STEP_MS);
+  clearInterval(stepping);
+  if (!still) stepping = setInterval(next, STEP_MS);
   do next(); while (still && list.children.length < texts.length);
 };
 
@@ -297,8 +323,8 @@ const askFirst = /** @type {HTMLInputElement} */ (part("ask-first"));
 
 const showChoices = () => {
   asked = null;
-  clearInterval(telling);
-  document.body.classList.remove("telling");
+  clearInterval(stepping);
+  document.body.classList.remove("stepping");
   /** @type {Action[]} */
   const legal = table.legal;
   const byKey = new Map(legal.map((action) => [arena.actionKey(action), action]));
@@ -454,10 +480,8 @@ const showResult = async () => {
 const main = async () => {
   const why = obstacle();
   if (why) return showTrouble(why);
-  part("game").addEventListener("change", () => {
-    /** @type {HTMLDetailsElement} */ (part("all-rules")).open = false;
-    showOpponents();
-  });
+  part("game").addEventListener("change", showOpponents);
+  part("introduction").addEventListener("toggle", showIntroduction);
   part("all-rules").addEventListener("toggle", showAllRules);
   part("opponents").addEventListener("change", aboutBot);
   part("begin").addEventListener("click", begin);
@@ -472,8 +496,7 @@ const main = async () => {
         if (match) save(match.setting.game, match.choices.length ? match : null);
       }
       part("match").hidden = true;
-      part("about-game").after(part("all-rules"));
-      /** @type {HTMLDetailsElement} */ (part("all-rules")).open = false;
+      explain(part("about-game"));
       document.body.classList.remove("playing");
       part("setup").hidden = false;
       offerSaved();
@@ -481,7 +504,7 @@ const main = async () => {
   }
   let drawnAt = innerWidth;
   addEventListener("resize", () => {
-    if (table && !part("match").hidden && !document.body.classList.contains("telling") && drawnAt !== innerWidth) {
+    if (table && !part("match").hidden && !document.body.classList.contains("stepping") && drawnAt !== innerWidth) {
       drawnAt = innerWidth;
       showAgain();
     }

@@ -15,8 +15,9 @@ const arena = { boards: {} };
 
   // What a game may say besides how its table is drawn: `colours` of its seats; `together(picks, figures)`, the keys of the actions that pieces
   // with a data-pick (JSON) stand for when they are picked together, of the choice that is due and of one that may follow it; `stepwise`, the
-  // kinds of events that a page tells one at a time to a person who plays.
-  const USUAL = { together: null, stepwise: [] };
+  // kinds of events that a page shows one at a time to a person who plays; `legend()`, pairs of a thing drawn around the middle of 56 by 32 units
+  // and a few words on what it is.
+  const USUAL = { together: null, stepwise: [], legend: () => [] };
   arena.board = (game, draw, special = {}) => { arena.boards[game] = Object.assign(draw, { ...USUAL, colours: arena.seatColours, ...special }); };
   arena.at = (x, y, ...children) => svg("g", { transform: `translate(${x} ${y})` }, ...children);
   arena.rect = (x, y, width, height, attributes = {}) => svg("rect", { x, y, width, height, ...attributes });
