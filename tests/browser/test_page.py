@@ -598,7 +598,8 @@ def test_a_bot_with_a_bug_is_fixed_plays_and_goes_home_as_a_package(visitor, tmp
         visitor.open("write.html#game=el-paso")
     visitor.resize(390)
     visitor.page.js("document.getElementById('reset').click()")
-    assert "class MyBot" in visitor.page.js("return document.querySelector('.cm-content').innerText")
+    # The editor draws its lines when it has measured them.
+    visitor.page.wait("return document.querySelector('.cm-content').innerText.includes('class MyBot')")
     source = BOT.replace("max(actions", "maximum(actions")
     line = next(number for number, text in enumerate(source.splitlines(), 1) if "maximum" in text)
     run_source(visitor, source)
