@@ -33,22 +33,24 @@ def encoding(game: ElPaso, players: int) -> tuple[EncodingPart | str, ...]:
         EncodingPart("leaving", ("leaving",), _by_seat(players, "leaving"), _Places(players), relative=True),
         EncodingPart("queue", ("queue",), _by_seat(players, "queue"), _Places(players), relative=True),
         "limit", "money",
-        EncodingPart("carried", ("carried",), _by_site("carried", tiles, worth), _counts_and_sums, split=tuple),
-        EncodingPart("tiles", ("tiles",), _by_site("", tiles, worth), _counts_and_sums, by_seat=True, split=tuple),
+        EncodingPart("carried", ("carried",), _by_site("carried", tiles, worth), _counts_and_sums, items=len(SITES)),
+        EncodingPart("tiles", ("tiles",), _by_site("", tiles, worth), _counts_and_sums, by_seat=True, items=len(SITES)),
         _my_tiles(game),
-        EncodingPart("stacks", ("stacks",), _by_site("stacks", tiles, worth, ("top", best_tile)), _stacks, split=tuple),
-        EncodingPart("bag", ("bag",), _by_site("bag", tiles, worth), _counts_and_sums, split=tuple),
+        EncodingPart(
+            "stacks", ("stacks",), _by_site("stacks", tiles, worth, ("top", best_tile)), _stacks, items=len(SITES),
+        ),
+        EncodingPart("bag", ("bag",), _by_site("bag", tiles, worth), _counts_and_sums, items=len(SITES)),
         _cards("hand", game),
         "laid",
         EncodingPart(
             "hands", ("hands",),
             _by_site("", ("cards", most_cards), ("known", most_cards), ("sum", sum(game.figures.cards.values))),
-            _known, by_seat=True, split=tuple,
+            _known, by_seat=True, items=len(SITES),
         ),
         EncodingPart(
             "piles", ("piles",),
             _by_site("piles", ("cards", most_cards), ("known", most_cards), ("top", best_card)),
-            _piles, split=tuple,
+            _piles, items=len(SITES),
         ),
         _cards("discards", game),
         "played",
@@ -122,4 +124,4 @@ def _cards(name: str, game: ElPaso) -> EncodingPart:
     def encode(there: Values) -> Sequence[int]:
         return [int(value in there) for value in values]
 
-    return EncodingPart(name, (name,), tuple(numbers), encode, split=tuple)
+    return EncodingPart(name, (name,), tuple(numbers), encode, items=len(SITES))

@@ -16,8 +16,6 @@ from harness import EncodingPart, Number
 if TYPE_CHECKING:
     from engines.x_pasch.game import XPasch
 
-Board = tuple[int, ...]
-
 
 def encoding(game: XPasch, players: int) -> tuple[EncodingPart | str, ...]:
     """Return the parts of the encoding."""
@@ -25,12 +23,16 @@ def encoding(game: XPasch, players: int) -> tuple[EncodingPart | str, ...]:
         "phase", "seat", "turn", "round", "stage",
         EncodingPart("dice", ("dice",), tuple([Number(f"dice {face}", 0, DICE) for face in FACES]), _faces),
         "second_chance", "euros", "income", "supply", "hand_sizes", _cards("hand", game),
-        _table(), _members(game, players), _placed(game), "pile", _under(players), _cards("sunk", game), "swapped",
+        _table(), _members(game), _placed(game), "pile", _under(players), _cards("sunk", game), "swapped",
     )  # fmt: skip
 
 
 def _faces(dice: tuple[int, ...]) -> list[int]:
     return [dice.count(face) for face in FACES]
+
+
+def _number(members: int) -> Sequence[int]:
+    return (members,)
 
 
 def _cards(name: str, game: XPasch) -> EncodingPart:
@@ -62,37 +64,17 @@ def _table() -> EncodingPart:
     return EncodingPart("table", ("table", "fresh"), numbers, encode)
 
 
-def _members(game: XPasch, players: int) -> EncodingPart:
+def _members(game: XPasch) -> EncodingPart:
     """Return the members of each seat on each company, company by company."""
-
-    nothing = (0,) * players
-
-    def split(table: tuple[int, ...], members: tuple[Board, ...]) -> Sequence[Board]:
-        found = [nothing] * CARDS
-        for company, board in zip(table, members, strict=True):
-            found[company] = board
-        return found
-
-    def encode(owner: int, board: Board) -> Sequence[int]:
-        return board[owner:] + board[:owner]
-
-    seats = ["me", *[f"+{place}" for place in range(1, players)]]
-    most = game.tables.members
-    numbers = [Number(f"members {company}[{seat}]", 0, most) for company in range(CARDS) for seat in seats]
-    return EncodingPart("members", ("table", "members"), tuple(numbers), encode, relative=True, split=split)
+    numbers = tuple([Number(f"members {company}", 0, game.tables.members) for company in range(CARDS)])
+    return EncodingPart("members", ("table", "members"), numbers, _number, by_seat=True, items=CARDS)
 
 
 def _placed(game: XPasch) -> EncodingPart:
     """Return for each company the members that came from the supply this turn."""
 
-    def encode(table: tuple[int, ...], placed: tuple[int, ...]) -> Sequence[int]:
-        found = [0] * CARDS
-        for company, members in zip(table, placed, strict=True):
-            found[company] = members
-        return found
-
     numbers = tuple([Number(f"placed {company}", 0, game.tables.members) for company in range(CARDS)])
-    return EncodingPart("placed", ("table", "placed"), numbers, encode)
+    return EncodingPart("placed", ("table", "placed"), numbers, _number, items=CARDS)
 
 
 def _under(players: int) -> EncodingPart:

@@ -3,116 +3,176 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import suppress
-from functools import cache
-from itertools import chain, repeat
-from operator import attrgetter, is_
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache, cached_property, partial
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
-from harness.adapters.fields import BySeat, Fixed, Items, Kind, OutOfBounds, Range, seat_label, view_kinds
+from msgspec.structs import astuple
+
+from harness.adapters.fields import BySeat, Items, Kind, OutOfBounds, Range, seat_label, view_kinds
 from harness.core.action import EncodingPart, Number, View
-from harness.core.errors import UsageError
+from harness.core.errors import UsageError, safe_repr
 from harness.core.game import Game
 
 EncodingName = Literal["auto", "compact", "generic"]
 
-MAX_CACHED = 500
-"""Values of one part, or of one item of it, whose numbers are kept. More are not found faster in random matches, and
-take memory."""
-MANY_NUMBERS = 40
-"""A part with at least this many numbers is packed by numpy, which is faster if they are whole and small."""
-Pack = Callable[[Sequence[float]], Any]
-Join = Callable[[Iterable[Any]], Any]
+MAX_CACHED = 2_000
+"""Values of one part, or of one item of it, whose numbers are kept. More take memory, and in random matches they are
+found little more often."""
+LONG_LIST = 16
+"""Numbers from which on each is compared on its own."""
 Put = Callable[[Any, Any, Any], None]
-"""Takes the value of a field or a tuple of the values of several, what it was in the seat's last view, and the buffer
-to write to."""
-UNSET = repeat(repeat(object()))
-"""Stands for the values of the last view before there is one, and for those of each seat."""
+"""Takes a value, what it was in the seat's last view, and the buffer to write to."""
+UNSET: Any = object()
+"""Stands for a value of the last view where there was none: the numbers are zeros."""
 
 
 class _Form(NamedTuple):
-    """How numbers are held: in lists, or as the bytes of float32."""
+    """How numbers are held: in lists, or as float32."""
 
-    pack: Pack
-    join: Join
-    blank: Any
-    """The buffer of one number."""
+    blank: Callable[[int], Any]
+    """Makes a buffer of zeros."""
+    pack: Callable[[Sequence[float]], Any]
+    """Makes numbers what can be written to a slice of the buffer."""
+    copier: Callable[[Any], Callable[[], Any]]
+    """Takes a buffer, and returns what makes the result of it."""
+
+
+class _Level(NamedTuple):
+    """A value that consists of items: how many there are, and where their numbers go."""
+
+    least: int
+    most: int
+    """If it is more than `least`, the number of items comes first, and zeros stand for those that are not there."""
+    by_seat: bool = False
+    """The items of the seats, that of the owner of the view first."""
+    placed: bool = False
+    """The value is a pair: the places of the items, and the items."""
+
+
+class _Part(NamedTuple):
+    """An `EncodingPart`, or a field of the generic encoding."""
+
+    name: str
+    fields: tuple[str, ...]
+    numbers: Sequence[Number]
+    levels: Sequence[_Level]
+    """The value consists of items, which consist of items, and so on."""
+    encoder: Callable[[int], Callable[[Any], Sequence[float]]]
+    """Takes the seat of a view, and returns what encodes an item of the innermost level."""
+    relative: bool
 
 
 class _Known(dict[Hashable, Any]):
-    """The packed numbers of each value of one part, or of one seat or item of it; computed when first looked up.
+    """The packed numbers of each value of one part, or of an item of it; computed when first looked up.
 
     Whether numbers are within their bounds is a law of conformance.
     """
 
-    def __init__(self, part: EncodingPart, seat: int, pack: Pack) -> None:
+    def __init__(self, part: _Part, seat: int, form: _Form) -> None:
         super().__init__()
-        self.part, self.seat, self.pack = part, seat, pack
+        self.name, self.encode, self.form, self.size = part.name, part.encoder(seat), form, len(part.numbers)
+        for level in part.levels:
+            self.size = (self.size - (level.least < level.most)) // max(1, level.most)
+        self.pack = form.pack if self.size != 1 else itemgetter(0)
 
     def __missing__(self, value: Any) -> Any:
-        part = self.part
-        values = (value,) if len(part.fields) == 1 or part.split else value
-        numbers = part.encode(self.seat, *values) if part.relative else part.encode(*values)
-        if not part.split and len(numbers) != len(part.numbers):
-            raise _wrong_count(part, len(numbers))
+        numbers = self.encode(value)
+        if len(numbers) != self.size:
+            raise UsageError(f"The part {self.name} has {self.size} numbers, and its encode made {len(numbers)}.")
         if len(self) >= MAX_CACHED:
             self.clear()
         self[value] = packed = self.pack(numbers)
         return packed
 
 
-def _look_up(known: _Known, form: _Form) -> Callable[[Any], Any]:
-    """Return what looks up the packed numbers of a value, item by item if the part is split."""
-    part, find, join, split = known.part, known.__getitem__, form.join, known.part.split
-    several, size = len(part.fields) > 1, len(form.blank)
-    if split is None:
-        return find
-
-    def look_up(value: Any) -> Any:
-        found = join(map(find, split(*value) if several else split(value)))
-        if len(found) != size * len(part.numbers):
-            raise _wrong_count(part, len(found) // size)
-        return found
-
-    return look_up
-
-
-def _put_into(known: _Known, form: _Form, wheres: Sequence[slice]) -> Put:
-    """Return what writes one part to a buffer: where it is, or where it is for each seat."""
-    look_up, several, players, where = _look_up(known, form), len(known.part.fields) > 1, len(wheres), wheres[0]
-
-    def put_all(value: Any, before: Any, buffer: Any) -> None:
-        if not (several and all(map(is_, value, before))):
-            buffer[where] = look_up(value)
-
-    def put_seats(value: Any, before: Any, buffer: Any) -> None:
-        items: Sequence[Any] = tuple(zip(*value, strict=True)) if several else value
-        if len(items) != players:
-            raise UsageError(f"The encoding is for {players} players, the view has {len(items)}.")
-        for item, old, there in zip(items, UNSET if several else before, wheres, strict=False):
-            if item is not old:
-                buffer[there] = look_up(item)
-
-    return put_seats if known.part.by_seat else put_all
+def _place(levels: Sequence[_Level], known: _Known, seat: int, start: int, end: int) -> tuple[Any, Any]:
+    """Return where to write what `known` has for a value, and `known`; or None and a `Put`, if the value has items."""
+    if not levels:
+        return start if end - start == 1 else slice(start, end), known
+    level, *inner = levels
+    first = start + (level.least < level.most)
+    width = (end - first) // max(1, level.most)
+    starts = [first + place * width for place in range(level.most)]
+    if level.by_seat:
+        starts = [*starts[-seat:], *starts[:-seat]]
+    places = [_place(inner, known, seat, place, place + width) for place in starts]
+    zeros = known.form.pack([0] * (end - start))
+    if level.placed:
+        return None, _put_placed(places, slice(start, end), zeros)
+    return None, _put_items(level, places, start, starts, zeros)
 
 
-def _wrong_count(part: EncodingPart, count: int) -> UsageError:
-    return UsageError(f"The part {part.name} has {len(part.numbers)} numbers, and its encode made {count}.")
+def _put_items(
+    level: _Level, places: Sequence[tuple[Any, Any]], start: int, starts: Sequence[int], zeros: Sequence[float]
+) -> Put:
+    least, most, end = level.least, level.most, start + len(zeros)
+
+    def resized(value: Any, before: Any, buffer: Any) -> Any:
+        """Prepare the buffer for another number of items, and return what they were."""
+        count, old = len(value), () if before is UNSET else before
+        if level.by_seat and count != most:
+            raise UsageError(f"The encoding is for {most} players, the view has {count}.")
+        if not least <= count <= most:
+            raise OutOfBounds(f"there are {count} items, not {least} to {most}: {safe_repr(value)}")
+        if least < most:
+            buffer[start] = count
+        if count < len(old):
+            buffer[starts[count] : end] = zeros[: end - starts[count]]
+        return (*old, *[UNSET] * (count - len(old)))
+
+    def put(value: Any, before: Any, buffer: Any) -> None:
+        if before is UNSET or len(value) != len(before):
+            before = resized(value, before, buffer)
+        for place, item in enumerate(value):
+            if item is not before[place]:
+                where, known = places[place]
+                if where is None:
+                    known(item, before[place], buffer)
+                else:
+                    buffer[where] = known[item]
+
+    return put
 
 
-class _Plan:
-    """How the views of one seat are encoded: the fields are read, and the numbers of those that changed are put into
-    the buffer of the seat's last view."""
+def _put_placed(all_places: Sequence[tuple[Any, Any]], whole: slice, zeros: Sequence[float]) -> Put:
+    def put(value: Any, before: Any, buffer: Any) -> None:
+        (places, items), (old_places, old) = value, before
+        if old is UNSET or places[: len(old_places)] != old_places:
+            buffer[whole] = zeros
+            old = ()
+        if len(items) > len(old):
+            old = (*old, *[UNSET] * (len(items) - len(old)))
+        for place, item in enumerate(items):
+            if item is not old[place]:
+                where, known = all_places[places[place]]
+                if where is None:
+                    known(item, old[place], buffer)
+                else:
+                    buffer[where] = known[item]
 
-    def __init__(self, read: Callable[[Any], Any], joint: Sequence[Callable[[Any], Any]], blank: Any) -> None:
-        self.read, self.joint, self.blank = read, joint, blank
-        """`read` returns a value for each part of one field, and each of `joint` the values of a part with several."""
-        self.tables: list[Any] = []
-        self.wheres: list[slice | None] = []
-        """Where to put what the table has for a value. Most fields are so simple; None if the table is a `Put`."""
-        self.kept: list[tuple[Sequence[Any], Any]] = []
-        """Values and buffer of the seat's last view. Threads may share an encoding: each takes them out to use them."""
+    return put
+
+
+def _put_zipped(put: Put) -> Put:
+    """Return what puts the values of several fields for each seat."""
+    return lambda value, _before, buffer: put(tuple(zip(*value, strict=True)), UNSET, buffer)
+
+
+class _Plan(NamedTuple):
+    """How the views of one seat are encoded: the numbers of values that changed are put into the buffer of the seat's
+    last view."""
+
+    single: Sequence[tuple[Any, Any]]
+    """What `_place` returns, for each value of a view."""
+    joint: Sequence[tuple[Callable[[Any], Any], tuple[Any, Any]]]
+    """The same for parts of several fields, after what takes their values from those of the view."""
+    first: Callable[[], tuple[Any, Callable[[], Any]]]
+    """Makes a buffer and its copier."""
+    kept: list[tuple[Sequence[Any], Any, Callable[[], Any]]]
+    """Values, buffer and copier of the seat's last view. Threads may share an encoding: each takes them out to use
+    them."""
 
 
 class Encoding:
@@ -131,9 +191,7 @@ class Encoding:
         ['money[me]', 'money[+1]']
     """
 
-    def __init__(
-        self, game: Game[Any], players: int, name: EncodingName, parts: Sequence[EncodingPart], scaled: bool
-    ) -> None:
+    def __init__(self, game: Game[Any], players: int, name: EncodingName, parts: Sequence[_Part], scaled: bool) -> None:
         self.game, self.players, self.name, self.scaled = game, players, name, scaled
         self.numbers: tuple[Number, ...]
         """The meaning of each number, with its bounds."""
@@ -142,7 +200,7 @@ class Encoding:
         numbers: list[Number] = []
         for part in parts:
             start = len(numbers)
-            numbers += _numbers_of(part, players)
+            numbers += part.numbers
             self.slices[part.name] = slice(start, len(numbers))
         self._scales = [_scale(number) for number in numbers] if scaled else []
         for place, scale in enumerate(self._scales):
@@ -151,9 +209,10 @@ class Encoding:
         self.numbers = tuple(numbers)
         self.size = len(numbers)
         """How many numbers there are."""
-        self._divisors: Any = None
         self._parts = parts
-        self._lists, self._arrays = self._plans(_Form(tuple, _joined_tuples, [0])), list[_Plan]()
+        names = game.view_type.__struct_fields__
+        self._properties = sorted({name for part in parts for name in part.fields} - {*names})
+        self._fields = [*names, *self._properties]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return encoding_of, (self.game, self.players, self.name, self.scaled)
@@ -180,75 +239,89 @@ class Encoding:
 
     def array(self, view: View) -> Any:
         """Return the numbers of a view as a numpy array of float32."""
-        numbers = _numpy().frombuffer(self._joined(view), "float32")
-        if self._scales:
-            if self._divisors is None:
-                self._divisors = _numpy().array(self._scales, "float32")
-            numbers /= self._divisors
-        return numbers
+        return self._updated(view, self._arrays)
 
     def packed(self, view: View) -> bytearray:
-        """Return the numbers of a view as the bytes of float32. It needs no other package, but is faster with numpy."""
-        return bytearray(array("f", self.encode(view)).tobytes()) if self._scales else self._joined(view)
+        """Return the numbers of a view as the bytes of float32. It needs no other package."""
+        return bytearray(array("f", self.encode(view)).tobytes())
 
-    def _joined(self, view: View) -> bytearray:
-        """Return the numbers as bytes of float32, without their scale."""
-        if not self._arrays:  # learned bots do without them, and do not load numpy
-            self._arrays = self._plans(_Form(_float32, b"".join, bytearray(4)))
-        joined: bytearray = self._updated(view, self._arrays)
-        return joined
+    @cached_property
+    def _lists(self) -> list[_Plan]:
+        return self._plans(_Form(lambda size: [0] * size, tuple, lambda buffer: buffer.copy))
+
+    @cached_property
+    def _arrays(self) -> list[_Plan]:
+        # Learned bots do without these, and do not load numpy.
+        np = _numpy()
+        scales = np.array(self._scales, "float32")
+
+        def copier(buffer: Any) -> Callable[[], Any]:
+            numbers = np.frombuffer(buffer, "float32")
+            return partial(np.divide, numbers, scales) if self.scaled else numbers.copy
+
+        return self._plans(_Form(lambda size: array("f", bytes(4 * size)), partial(array, "f"), copier))
 
     def _plans(self, form: _Form) -> list[_Plan]:
         """Return for each seat how its views are encoded."""
-        unit = len(form.blank)
-        # Fields of different parts are read at once. A getter of one name would not return a tuple.
-        single = [part for part in self._parts if len(part.fields) == 1]
-        single = single if len(single) > 1 else []
-        others = [part for part in self._parts if part not in single]
-        read = attrgetter(*[part.fields[0] for part in single]) if single else _nothing
-        joint = [attrgetter(*part.fields) for part in others]
-        shared = {part.name: _Known(part, 0, form.pack) for part in self._parts}
+        shared = {part.name: _Known(part, 0, form) for part in self._parts}
+
+        def blank() -> tuple[Any, Callable[[], Any]]:
+            buffer = form.blank(self.size)
+            return buffer, form.copier(buffer)
+
         plans = []
         for seat in range(self.players):
-            plan = _Plan(read, joint, form.blank * self.size)
-            for part in [*single, *others]:
-                start, width = self.slices[part.name].start * unit, len(part.numbers) * unit
-                seats = [(other - seat) % self.players for other in range(self.players)] if part.by_seat else [0]
-                wheres = [slice(start + place * width, start + (place + 1) * width) for place in seats]
-                known = _Known(part, seat, form.pack) if part.relative else shared[part.name]
-                plain = not (part.by_seat or part.split or len(part.fields) > 1)
-                plan.tables.append(known if plain else _put_into(known, form, wheres))
-                plan.wheres.append(wheres[0] if plain else None)
-            plans.append(plan)
+            single: list[tuple[Any, Any]] = [(None, _nothing)] * len(self._fields)
+            joint = list[tuple[Callable[[Any], Any], tuple[Any, Any]]]()
+            for part in self._parts:
+                places = [self._fields.index(field) for field in part.fields]
+                known = _Known(part, seat, form) if part.relative else shared[part.name]
+                there = self.slices[part.name]
+                found = _place(part.levels, known, seat, there.start, there.stop)
+                if len(places) > 1 and part.levels and not part.levels[0].placed:
+                    found = None, _put_zipped(found[1])
+                if len(places) > 1 or single[places[0]] != (None, _nothing):
+                    joint.append((itemgetter(*places), found))
+                else:
+                    single[places[0]] = found
+            plans.append(_Plan(single, joint, blank, []))
         return plans
 
-    def _updated(self, view: View, plans: list[_Plan]) -> Any:
-        """Return the buffer with the numbers of a view. Most fields are as they were: their numbers stay."""
-        seat = view.seat
-        if seat >= self.players:
-            raise UsageError(f"The encoding is for {self.players} players, not for a view of seat {seat}.")
-        plan = plans[seat]
-        values = plan.read(view)
-        if plan.joint:
-            values += tuple([read(view) for read in plan.joint])
-        last: Iterable[Any]
+    def _updated(self, view: View, plans: Sequence[_Plan]) -> Any:
+        """Return the numbers of a view. Most values are as they were: their numbers stay."""
         try:
-            last, buffer = plan.kept.pop()
+            single, joint, blank, kept = plans[view.seat]
+        except IndexError:
+            raise UsageError(f"The encoding is for {self.players} players, the view is of seat {view.seat}.") from None
+        values = astuple(view)
+        if self._properties:
+            values += tuple([getattr(view, name) for name in self._properties])
+        last: Sequence[Any]
+        try:
+            last, buffer, copied = kept.pop()
         except IndexError:  # the first view, another thread has it, or a value was refused
-            last, buffer = UNSET, plan.blank[:]
+            last, (buffer, copied) = [UNSET] * len(values), blank()
         # To see that a value is the same object takes less than to hash it.
-        for value, before, table, where in zip(values, last, plan.tables, plan.wheres, strict=False):
-            if value is not before:
-                if where is not None:
-                    buffer[where] = table[value]
+        for place, value in enumerate(values):
+            if value is not last[place]:
+                where, known = single[place]
+                if where is None:
+                    known(value, last[place], buffer)
                 else:
-                    table(value, before, buffer)
-        plan.kept.append((values, buffer))
-        return buffer[:]
+                    buffer[where] = known[value]
+        for taken, (where, known) in joint:
+            value, before = taken(values), taken(last)
+            if value != before:
+                if where is None:
+                    known(value, before, buffer)
+                else:
+                    buffer[where] = known[value]
+        kept.append((values, buffer, copied))
+        return copied()
 
 
-def _nothing(_view: View) -> tuple[()]:
-    return ()
+def _nothing(_value: Any, _before: Any, _buffer: Any) -> None:
+    """Ignore a field that has no numbers."""
 
 
 def encoding_of(game: Game[Any], players: int, name: EncodingName = "auto", scaled: bool = False) -> Encoding:
@@ -274,11 +347,11 @@ def _encoding(game: Game[Any], players: int, name: EncodingName, scaled: bool) -
         return Encoding(game, players, "generic", _generic_parts(game, players), scaled)
     fields = [part for part in parts if isinstance(part, str)]
     generic = {part.name: part for part in _generic_parts(game, players, fields)}
-    chosen = [generic[part] if isinstance(part, str) else part for part in parts]
+    chosen = [generic[part] if isinstance(part, str) else _own_part(part, players) for part in parts]
     return Encoding(game, players, "compact", chosen, scaled)
 
 
-def _generic_parts(game: Game[Any], players: int, fields: Sequence[str] | None = None) -> list[EncodingPart]:
+def _generic_parts(game: Game[Any], players: int, fields: Sequence[str] | None = None) -> list[_Part]:
     kinds = view_kinds(game, players)
     if fields is not None:
         kinds = {name: kinds[name] for name in fields}
@@ -291,27 +364,47 @@ def _generic_parts(game: Game[Any], players: int, fields: Sequence[str] | None =
     return [_generic_part(name, kind) for name, kind in kinds.items()]
 
 
-def _generic_part(name: str, kind: Kind) -> EncodingPart:
-    by_seat = isinstance(kind, BySeat)
-    inner = whole = kind.inner if isinstance(kind, BySeat) else kind
-    split = None
-    if isinstance(whole, Items) and not isinstance(whole.inner, Range):
-        split, inner = whole.split, whole.inner
+def _generic_part(name: str, kind: Kind) -> _Part:
+    numbers, levels = list(kind.numbers(name)), list[_Level]()
+    # A short list of plain numbers often moves up as a whole: it is looked up as one value.
+    while isinstance(kind, BySeat | Items) and not (
+        isinstance(kind, Items) and isinstance(kind.inner, Range) and kind.length < LONG_LIST
+    ):
+        if isinstance(kind, BySeat):
+            levels.append(_Level(kind.players, kind.players, by_seat=True))
+        else:
+            levels.append(_Level(kind.min_length, kind.length))
+        kind = kind.inner
+    put = kind.put
 
-    def encode_for(seat: int, value: Any) -> Sequence[float]:
-        if type(value) is Fixed:
-            return value.numbers
+    def encode(seat: int, value: Any) -> Sequence[float]:
         out: list[float] = []
-        inner.put(value, seat, out)
+        put(value, seat, out)
         return out
 
-    def encode(value: Any) -> Sequence[float]:
-        return encode_for(0, value)
+    return _Part(name, (name,), numbers, levels, partial(partial, encode), kind.relative)
 
-    numbers = tuple(whole.numbers("" if by_seat else name))
-    return EncodingPart(
-        name, (name,), numbers, encode_for if inner.relative else encode, inner.relative, by_seat, split
-    )
+
+def _own_part(part: EncodingPart, players: int) -> _Part:
+    numbers, levels = list(part.numbers), list[_Level]()
+    placed = part.items > 0 and len(part.fields) > 1
+    if placed:
+        levels.append(_Level(part.items, part.items, placed=True))
+    if part.by_seat:
+        levels.append(_Level(players, players, by_seat=True))
+        seats = [seat_label(place) for place in range(players)]
+        if placed:
+            numbers = [each._replace(label=f"{each.label}[{seat}]") for each in numbers for seat in seats]
+        else:
+            numbers = [each._replace(label=f"{part.name}[{seat}]{each.label}") for seat in seats for each in numbers]
+    if part.items and not placed:
+        levels.append(_Level(part.items, part.items))
+
+    def encoder(seat: int) -> Callable[[Any], Sequence[float]]:
+        encode = partial(part.encode, seat) if part.relative else part.encode
+        return encode if placed or len(part.fields) == 1 else lambda values: encode(*values)
+
+    return _Part(part.name, part.fields, numbers, levels, encoder, part.relative)
 
 
 def check_encoding(game: Game[Any], players: int, view: View) -> None:
@@ -328,31 +421,8 @@ def _has_compact(game: Game[Any], players: int) -> bool:
     return bool(game.encoding(players))
 
 
-def _numbers_of(part: EncodingPart, players: int) -> list[Number]:
-    if not part.by_seat:
-        return list(part.numbers)
-    return [
-        number._replace(label=f"{part.name}[{seat_label(place)}]{number.label}")
-        for place in range(players)
-        for number in part.numbers
-    ]
-
-
 def _scale(number: Number) -> float:
     return max(abs(number.low), abs(number.high)) or 1.0
-
-
-def _joined_tuples(parts: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
-    return tuple(chain.from_iterable(parts))
-
-
-def _float32(numbers: Sequence[float]) -> bytes:
-    if len(numbers) >= MANY_NUMBERS:
-        with suppress(TypeError, ValueError, UsageError):  # fractions, numbers over 255, no numpy
-            whole: Any = numbers
-            packed: bytes = _numpy().frombuffer(bytearray(whole), "uint8").astype("float32").tobytes()
-            return packed
-    return array("f", numbers).tobytes()
 
 
 @cache

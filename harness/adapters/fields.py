@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -154,13 +154,6 @@ class Maybe(Kind):
         return width_of(self.inner)
 
 
-class Fixed:
-    """Numbers that are the same whatever the value of an item is."""
-
-    def __init__(self, numbers: Sequence[float]) -> None:
-        self.numbers = numbers
-
-
 class Items(Kind):
     """A tuple of any length up to a limit: the length, the items, and zeros for those that are not there.
 
@@ -192,24 +185,6 @@ class Items(Kind):
                 inner.put(item, owner, out)
         if len(value) < self.length:
             out += [0] * (width_of(inner) * (self.length - len(value)))
-
-    def split(self, value: Any) -> Sequence[Any]:
-        """Return the items of a value, with the length before them and the zeros after them."""
-        length = len(value)
-        if self.min_length <= length < self.length:
-            return (self._lengths[length], *value, self._zeros[length])
-        if length != self.length:
-            self.put(value, 0, [])  # says what is wrong
-        return value if self.min_length == length else (self._lengths[length], *value)
-
-    @cached_property
-    def _lengths(self) -> list[Fixed]:
-        return [Fixed([length]) for length in range(self.length + 1)]
-
-    @cached_property
-    def _zeros(self) -> list[Fixed]:
-        width = width_of(self.inner)
-        return [Fixed([0] * (width * (self.length - length))) for length in range(self.length + 1)]
 
     def missing(self, label: str) -> Iterator[str]:
         """Yield what is missing inside."""

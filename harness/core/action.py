@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import resources
 from math import fsum
@@ -120,9 +120,10 @@ class EncodingPart(NamedTuple):
     by_seat: bool = False
     """Whether the fields are `PerSeat`. Then `encode` takes the values of one seat, and the numbers come once for each
     seat, those of the owner of the view first."""
-    split: Callable[..., Sequence[Hashable]] | None = None
-    """Takes the values of the fields and returns items. Then `encode` takes one item, and the numbers of all items
-    follow each other: the numbers of each are kept."""
+    items: int = 0
+    """How many items the field (with `by_seat` that of one seat) has, if it is a tuple of always as many. Then `encode`
+    takes one of them, and the numbers of all follow each other. With two fields, the first one has the number of the
+    place of each item of the second, a `PerSeat` with `by_seat`; the numbers of places without an item are 0."""
 
 
 # Data files

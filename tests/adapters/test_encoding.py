@@ -13,7 +13,8 @@ from msgspec import Meta
 
 from docs.examples.games.liars_dice import LiarsDice
 from harness import Chance, EncodingPart, Game, Number, UsageError, View, encoding_of
-from harness.adapters.fields import OutOfBounds, check_view
+from harness.adapters.encoding import _encoding
+from harness.adapters.fields import OutOfBounds, check_view, view_kinds
 from tests.support.games import label, variants
 
 GAMES = [*variants(), LiarsDice.configure()]
@@ -97,6 +98,23 @@ def test_compact_encodings_are_smaller_and_merge_little(game):
     assert len({tuple(compact.encode(view)) for view in views}) > 9_900
 
 
+@pytest.mark.parametrize("game", GAMES, ids=label)
+def test_numbers_depend_on_nothing_but_the_view(game):
+    players = game.max_players
+    generic, auto = (encoding_of(game, players, name) for name in ("generic", "auto"))
+    views = some_views(game, players, 1000)
+    Random(5).shuffle(views)
+    for count, view in enumerate(views):
+        field_by_field = list[float]()
+        for name, kind in view_kinds(game, players).items():
+            kind.put(getattr(view, name), view.seat, field_by_field)
+        assert generic.encode(view) == field_by_field
+        after_others = auto.encode(view)
+        if count % 20 == 0:
+            new: Any = _encoding.__wrapped__(game, players, "auto", False)
+            assert new.encode(view) == after_others
+
+
 def test_the_view_of_a_seat_begins_with_its_own_items_and_counts_seats_from_itself():
     game = LiarsDice.configure()
     encoding = encoding_of(game, 3)
@@ -159,17 +177,43 @@ def test_wrong_requests_are_refused():
 
 
 def test_an_encode_that_makes_a_wrong_count_of_numbers_is_refused():
-    numbers = (Number("one", 0, 6), Number("two", 0, 6))
-    for split in (None, lambda points: points[:1]):
+    for items in (0, 3):
+        numbers = tuple(Number(f"number {place}", 0, 6) for place in range(2 * max(1, items)))
 
         class Wrong(LiarsDice):
-            def encoding(self, players, split=split):
-                return ("phase", EncodingPart("points", ("points",), numbers, lambda _: [1], split=split))
+            def encoding(self, players, numbers=numbers, items=items):
+                return ("phase", EncodingPart("points", ("points",), numbers, lambda _: [1], items=items))
 
         game = Wrong.configure()
         for encode in (encoding_of(game, 3).encode, encoding_of(game, 3).array):
             with pytest.raises(UsageError, match="points has 2 numbers, and its encode made 1"):
                 encode(game.new(3, Chance(1)).view(0))
+
+
+class _PlacesView(View, frozen=True):
+    at: tuple[int, ...]
+    points: tuple[Any, ...]
+
+
+@pytest.mark.parametrize("by_seat", [False, True])
+def test_items_with_places_are_encoded_where_they_belong_whatever_was_there_before(by_seat):
+    class Places(LiarsDice):
+        view_type = _PlacesView
+
+        def encoding(self, players):
+            numbers = tuple(Number(f"place {place}", 0, 9) for place in range(4))
+            return (EncodingPart("points", ("at", "points"), numbers, lambda each: [each], by_seat=by_seat, items=4),)
+
+    encoding, rng = encoding_of(Places.configure(), 2), Random(3)
+    for _ in range(100):
+        at = rng.sample(range(4), rng.randrange(5))
+        points = [(rng.randrange(10), rng.randrange(10)) for _ in at]
+        wanted = [(0, 0)] * 4
+        for place, pair in zip(at, points, strict=True):
+            wanted[place] = pair
+        view = _PlacesView(1, 1, "bid", tuple(at), tuple(points if by_seat else [mine for mine, _ in points]))
+        flat = [number for mine, other in wanted for number in ((other, mine) if by_seat else (mine,))]
+        assert encoding.encode(view) == encoding.array(view).tolist() == flat
 
 
 def test_a_refused_view_leaves_nothing_behind():
