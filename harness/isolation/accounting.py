@@ -20,9 +20,11 @@ from typing import ClassVar
 
 
 _RSS_ANON = re.compile(r"^RssAnon:\s*(\d+) kB", re.MULTILINE)
+_RSS_AND_TABLES = re.compile(r"^(?:RssAnon|VmPTE):\s*(\d+) kB", re.MULTILINE)
 _PAGE_TABLES = re.compile(r"^VmPTE:\s*(\d+) kB", re.MULTILINE)
 _PSS_ANON = re.compile(r"^Pss_Anon:\s*(\d+) kB", re.MULTILINE)
-_SHARED_MAPPING = re.compile(r"^(\w+)-(\w+) ...s (\w+) \S+ (\d+) +/dev/zero \(deleted\)$", re.MULTILINE)
+_SHARED = "/dev/zero (deleted)\n"
+_SHARED_MAPPING = re.compile(rf"^(\w+)-(\w+) ...s (\w+) \S+ (\d+) +{re.escape(_SHARED)}", re.MULTILINE)
 _OPEN_FILE_LIMIT = re.compile(r"^Max open files\s+(\d+)", re.MULTILINE)
 _FDS_IN_FLIGHT = re.compile(r"^scm_fds:\s*0*[1-9]", re.MULTILINE)
 MEGABYTE = 1 << 20
@@ -35,27 +37,25 @@ _IN_FLIGHT_WAIT_S = 0.01
 """An honest message with descriptors has been received by then."""
 
 
-def exceeds_memory(pids: Iterable[int], megabytes: int) -> bool:
-    """Return whether these processes use more memory than that, including memory files (memfd) and kernel buffers."""
-    found = list(pids)
-    limit = megabytes * MEGABYTE
-    if not _exceeds_bytes(found, limit, _OpenObjects(found).size):
+def exceeds_memory(found: list[int], megabytes: int, template_pid: int = 0) -> bool:
+    """Return whether these use more, including memory files (memfd) and kernel buffers, which a template has not."""
+    limit, openers = megabytes * MEGABYTE, [pid for pid in found if pid != template_pid]
+    if not _exceeds_bytes(found, limit, _OpenObjects(openers).size):
         return False
-    opened = _OpenObjects(found)
+    opened = _OpenObjects(openers)
     # Descriptors in flight are overestimated (see _OpenObjects): look again before a bot is blamed.
     if opened.in_flight_bytes:
         sleep(_IN_FLIGHT_WAIT_S)
-        opened = _OpenObjects(found)
+        opened = _OpenObjects(openers)
     return _exceeds_bytes(found, limit, opened.size)
 
 
 def _exceeds_bytes(pids: list[int], limit: int, opened: int) -> bool:
-    left = limit - opened - sum(_status_bytes(pid, _PAGE_TABLES) for pid in pids)
     # RSS is cheap to read but counts shared pages once for each process, so it is an upper bound. Only when that is too
     # high is PSS worth its price: reading smaps_rollup walks all page tables.
-    if sum(_status_bytes(pid, _RSS_ANON) for pid in pids) <= left:
+    if sum(_status_bytes(pid, _RSS_AND_TABLES) for pid in pids) <= limit - opened:
         return False
-    return sum(_proportional_bytes(pid) for pid in pids) > left
+    return sum(_proportional_bytes(pid) + _status_bytes(pid, _PAGE_TABLES) for pid in pids) > limit - opened
 
 
 def _proportional_bytes(pid: int) -> int:
@@ -118,7 +118,8 @@ class _OpenObjects:
     def _add_shared_mappings(self, folder: Path) -> None:
         """Count shared mappings as a whole: pages that were unmapped again still take memory."""
         with suppress(OSError):
-            for begin, end, offset, number in _SHARED_MAPPING.findall((folder / "maps").read_text()):
+            text = (folder / "maps").read_text()
+            for begin, end, offset, number in _SHARED_MAPPING.findall(text) if _SHARED in text else ():
                 name = f"shared {number}"
                 reach = int(offset, 16) + int(end, 16) - int(begin, 16)
                 self._bytes[name] = max(self._bytes.get(name, 0), reach)
@@ -266,12 +267,11 @@ class ProcessTree:
             self.freeze()
             self._tree_cpu_at_answer = self.processor_time()
 
-    # Arena and the bots of a match take turns. To wake a process on an idle core takes ten times as long as to switch
-    # to one on the same core, and the kernel prefers idle cores. So they use one core as long as they are quick.
-
     @classmethod
     def share_core(cls, trees: Iterable[ProcessTree]) -> None:
         """Let this process and these, except those that are frozen, use the core on which this one runs."""
+        # They take turns. To wake a process on an idle core takes ten times as long as to switch to one on the same
+        # core, and the kernel prefers idle cores.
         if not cls._own_cores:
             cls._own_cores = os.sched_getaffinity(0)
             core = {int(Path("/proc/thread-self/stat").read_text().rpartition(")")[2].split()[_CORE_FIELD])}
@@ -292,7 +292,7 @@ class ProcessTree:
     def use_all_cores(self) -> None:
         """Undo `share_core` for all its threads, those that were started meanwhile, too."""
         with suppress(OSError):
-            for pid in self.members() if self.has_one_core else ():
+            for pid in () if not self.has_one_core else [self.bot_pid] if self.is_single else self.members():
                 for thread in Path(f"/proc/{pid}/task").iterdir():
                     os.sched_setaffinity(int(thread.name), os.sched_getaffinity(self.supervisor_pid))
 
@@ -355,6 +355,7 @@ class ProcessTree:
 
     def kill(self) -> None:
         """Kill all its processes except the template. The tree must be frozen, so that none can fork."""
+        self.use_all_cores()  # to exit takes longer than to be killed: Arena continues meanwhile
         for pid in [self.bot_pid] if self.was_single else self.members():
             _send_signal(pid, signal.SIGKILL)
 

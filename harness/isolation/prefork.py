@@ -53,7 +53,8 @@ class TemplateProcess:
         self._descriptors = [os.open(f"/proc/{pid}/{name}", os.O_RDONLY) for name in watched]
         self._baseline: tuple[object, ...] = ()
         """Everything about it that a copy could change, as it was before the first match."""
-        self._cpu_at_fork = 0.0
+        self._cpu_at_fork: float | None = None
+        """Its processor time when it was stopped after the last fork."""
         self._last_copy_pid = 0
         """Process id of the last copy inside its PID namespace."""
         self.copy_pidfd = -1
@@ -102,7 +103,7 @@ class TemplateProcess:
         while process_state(self.pid) not in "SDTt" and perf_counter() < until:
             sleep(_POLL_INTERVAL_S)
         os.kill(self.pid, signal.SIGSTOP)
-        self._await_stop()
+        self.await_stop()
         status = os.pread(self._descriptors[0], _READ_BYTES, 0)
         # With SIGCHLD ignored the kernel keeps neither exit codes nor resource usage of dead copies for the template.
         ignored = _IGNORED.search(status)
@@ -129,7 +130,7 @@ class TemplateProcess:
             os.kill(self.pid, signal.SIGCONT)
 
     def take_copy(self) -> ProcessTree | None:
-        """Stop the template and return the copy, which has answered; None if the copy is gone."""
+        """Let the template stop and return the copy, which has answered; None if the copy is gone."""
         # A copy that is just exiting may still be listed.
         alive = [pid for pid in self.children if not is_dead(pid)]
         if not alive:
@@ -144,17 +145,18 @@ class TemplateProcess:
             gap = 0 < self._last_copy_pid != number - 1
             # Without a separate PID namespace, other processes use ids all the time.
             self.distinguishable |= gap and self.scratch.startswith("/proc/")
-            self._last_copy_pid = number
-            self._await_stop()
-            self._cpu_at_fork = processor_time(self.pid)
+            self._last_copy_pid, self._cpu_at_fork = number, None
             return ProcessTree(self.supervisor_pid, alive[0], self.pid)
         return None
 
-    def _await_stop(self) -> None:
-        until = perf_counter() + _STOP_TIMEOUT_S
-        # It may wait for a core before it stops. If it does anything later, `is_unchanged` notices.
-        while process_state(self.pid) not in "Tt" and perf_counter() < until:
-            sleep(_POLL_INTERVAL_S)
+    def await_stop(self) -> None:
+        """Called before the copy is asked again."""
+        if self._cpu_at_fork is None:
+            until = perf_counter() + _STOP_TIMEOUT_S
+            # It may wait for a core before it stops. If it does anything later, `is_unchanged` notices.
+            while process_state(self.pid) not in "Tt" and perf_counter() < until:
+                sleep(_POLL_INTERVAL_S)
+            self._cpu_at_fork = processor_time(self.pid)
 
     def copy_ended(self) -> bool:
         """Return whether the last copy has exited."""
@@ -169,6 +171,7 @@ class TemplateProcess:
     def is_unchanged(self) -> bool:
         """Whether it used no processor time, received no signal, and nothing was left for the next copy."""
         with suppress(OSError):
+            self.await_stop()
             return processor_time(self.pid) == self._cpu_at_fork and self._fingerprint() == self._baseline
         return False
 

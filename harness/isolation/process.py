@@ -8,7 +8,6 @@ import re
 import select
 import shutil
 import signal
-import sys
 import tempfile
 import termios
 from contextlib import suppress
@@ -231,11 +230,12 @@ class Process:
         if tree:
             # Before the line is sent: afterwards its work is legitimate.
             tree.check_idle_cpu()
+            if self.template:
+                self.template.await_stop()
         self.send(line, deadline)
         if tree:
             self._suspended.pop(self, None)
-            if tree.frozen:
-                tree.thaw()  # after the line was written, so that it wakes up once
+            tree.thaw()  # after the line was written, so that it wakes up once
         while True:
             if self._buffer:
                 answer, newline, rest = self._buffer.partition(b"\n")
@@ -295,7 +295,8 @@ class Process:
         # Order: freeze, inspect, kill. A running fork could change something after the inspection.
         alone = self.alive and self._tree.was_single and not self.template.copy_ended()
         self._tree.kill()
-        self.is_tainted = not (alone and self.template.is_unchanged) or _unread_bytes(self._in) > 0
+        unread = fcntl.ioctl(self._in, termios.FIONREAD, bytes(4)) != bytes(4)
+        self.is_tainted = unread or not (alone and self.template.is_unchanged)
         self._release_copy()
         with suppress(OSError):
             while os.read(self._out, READ_BYTES):  # output after its last answer
@@ -394,7 +395,9 @@ class Process:
         if self._fork_pending and self.template and self.template.copy_is_gone:
             raise ProcessEnded
         self._unchecked_s = 0.0
-        if self._memory and not self.counted_by_kernel and exceeds_memory(descendants_of(self.pid), self._memory):
+        if not self._memory or self.counted_by_kernel:
+            return
+        if exceeds_memory(descendants_of(self.pid), self._memory, self.template.pid if self.template else 0):
             raise self._memory_fault()
 
     def _memory_fault(self) -> BotFault:
@@ -489,11 +492,6 @@ class Process:
             else:
                 sleep(POLL_INTERVAL_S)
         return self._exit_code
-
-
-def _unread_bytes(pipe: int) -> int:
-    """Return the number of unread bytes in a pipe."""
-    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def _exit_text(code: int | None) -> str:
