@@ -299,7 +299,7 @@ def _write_pages(
         files={one.id: one.file for one in stored},
     )  # fmt: skip
     site.page(
-        f"{base}/matches.html", "matches.html", [("matches", script_of_list())], about=about,
+        f"{base}/matches.html", "matches.html", [("matches", script_of_list())], about=about, stored=len(stored),
         index=msgspec.json.encode({
             "index": index, "stored": list(stored), "folder": about.folder,
             "checkable": site.playable and bool(about.finished),

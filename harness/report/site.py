@@ -214,6 +214,7 @@ class _Refresh:
                 badges={game: name for game, name in own.items() if name in self.badges},
                 curves={game: versions_chart(self.titles[game], points) for game, points in versions.items()},
                 replays=self._replays_of(bot, found), changes=self._changes_of(bot),
+                counted={game: run for game, run, _ in self.newest},
             )  # fmt: skip
 
     def _newest_rows(self, bot: str, game: str) -> list[Row]:
@@ -290,8 +291,10 @@ class _Refresh:
         self.maker.page(
             f"{BOTS}/index.html", "bots.html", [page_script()], bots=len(self.bots),
             families=sorted(versions.values(), key=best), files=self.files, places=places, titles=self.titles,
+            runs=len(self.runs), newest=self.newest,
         )  # fmt: skip
-        self.maker.page(f"{RUNS}/index.html", "runs.html", [page_script()], runs=self.runs)
+        self.maker.page(f"{RUNS}/index.html", "runs.html", [page_script()], runs=self.runs, newest=self.newest,
+                        titles=self.titles)  # fmt: skip
 
     def _newest_matches(self, besides: Collection[Stored]) -> list[tuple[Published, Stored]]:
         """Return matches of the newest runs `besides` these, of all games in turn."""

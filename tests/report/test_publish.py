@@ -74,6 +74,11 @@ def test_the_headline_run_is_on_the_front_page_and_on_the_pages_of_its_games(tmp
     publish([cup, late], Registry(), site)
     assert 'runs/late/index.html">late' in (site / "games/sim.html").read_text().replace("<bdi>", "")
     publish([late], Registry(), site, options=SiteOptions(headline="cup"))
+    sentence = "For the table of the game one run counts: cup. The other runs have tables of their own."
+    for page in ("index.html", "runs/index.html", "bots/index.html"):
+        assert sentence in re.sub("<[^>]*>", "", (site / page).read_text()), page
+    for page in ("games/sim.html", "bots/a.html"):
+        assert "Only the run cup counts for th" in re.sub("<[^>]*>", "", (site / page).read_text()), page
     assert 'runs/cup/index.html">cup' in (site / "games/sim.html").read_text().replace("<bdi>", "")
     assert "is first · 2 bots" in (site / "index.html").read_text().partition('href="bots/a.html"')[2][:200]
 

@@ -85,6 +85,23 @@ def test_a_visitor_finds_a_match_watches_it_to_the_end_and_shares_the_step(chrom
     assert visitor.complaints() == []
 
 
+def test_matches_to_watch_are_one_tap_away_on_a_phone(chromium, address):
+    chromium.open(f"{address}index.html", PHONE)
+    chromium.driver.find_element("link text", "▶ Matches to watch").click()
+    chromium.wait("return Math.abs(document.querySelector('#watch h2').getBoundingClientRect().top) < 100")
+
+
+def test_a_match_that_cannot_be_watched_says_so(chromium, address):
+    chromium.open(f"{address}runs/night/matches.html", PHONE)
+    chromium.wait("return document.getElementById('list').dataset.ready !== undefined")
+    without = chromium.js(
+        "return [...document.querySelectorAll('#list .go')].filter((one) => !one.querySelector(':scope > a'))"
+        ".map((one) => one.firstChild.textContent)"
+    )
+    assert without and set(without) == {"no replay stored"}
+    assert "matches can be watched here" in chromium.texts("main > p")[0]
+
+
 def every_page(site: Path) -> list[str]:
     """A page of each kind, with a replay of each game."""
     found = [str(next(site.glob(page)).relative_to(site)) for page in PAGES]

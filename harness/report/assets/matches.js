@@ -62,7 +62,7 @@
       element("ol", {}, ...order.map((seat) => element("li", { value: one.ranks[seat] }, named(one.seats[seat]), " ", element("b", { textContent: texts[seat] })))));
     if (!replay) result.append(element("p", { className: "soft" }, "No replay is stored here. In the run's folder: "), element("pre", { textContent: `arena replay ${index.run} ${one.id}` }));
     if (checkable) result.append(element("p", {}, element("a", { href: `../../play/verify.html#${new URLSearchParams({ run: folder, match: one.id })}`, textContent: "Check this match by the rules" })));
-    const watch = replay ? [element("a", { href: `matches/${replay.file}.html`, textContent: "▶ Watch" })] : [];
+    const watch = replay ? [element("a", { href: `matches/${replay.file}.html`, textContent: "▶ Watch" })] : [element("span", { className: "soft", textContent: "no replay stored" })];
     const made = element("li", { className: "match" }, element("p", { className: "seats" }, ...one.seats.map(named)), tags,
       element("div", { className: "go" }, ...watch, result));
     made.dataset.match = one.id;
