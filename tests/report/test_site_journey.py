@@ -67,9 +67,10 @@ def test_a_visitor_finds_a_match_watches_it_to_the_end_and_shares_the_step(chrom
         press(chromium, Keys.ARROW_RIGHT)
     step, last = place_of(chromium)
     assert step == "4"
+    top = chromium.js("return scrollY")
     for label in ("Pause", "▶ Play"):
         press(chromium, Keys.SPACE)
-        assert (chromium.texts("[data-part=play]"), chromium.js("return scrollY")) == ([label], 0)
+        assert (chromium.texts("[data-part=play]"), chromium.js("return scrollY")) == ([label], top)
     while step != last:
         press(chromium, Keys.PAGE_DOWN)
         before, step = step, place_of(chromium)[0]
@@ -83,6 +84,19 @@ def test_a_visitor_finds_a_match_watches_it_to_the_end_and_shares_the_step(chrom
     assert visitor.js(table) == chromium.js(table)
     assert visitor.js("const box = viewer.getBoundingClientRect(); return box.top < innerHeight && box.bottom > 0")
     assert visitor.complaints() == []
+
+
+def test_on_arrival_the_controls_cover_no_player_in_a_window_of_800_pixels(chromium, address, site):
+    size = {"width": DESKTOP, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    for game in ("el-paso", "gnadenlos", "x-pasch"):
+        page = next((site / "runs/night/matches").glob(f"{game}-*.html"))
+        chromium.open("about:blank")
+        chromium.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        chromium.driver.get(f"{address}runs/night/matches/{page.name}")
+        chromium.wait("return document.getElementById('viewer')?.dataset.open !== undefined")
+        shown = "const one = viewer.querySelector(arguments[0]).getBoundingClientRect(); return [one.top, one.bottom]"
+        table, deck, play = (chromium.js(shown, part) for part in ("[data-part=table]", ".deck", "[data-part=play]"))
+        assert 0 <= table[0] < table[1] <= deck[0] < play[1] <= 800, game
 
 
 def test_matches_to_watch_are_one_tap_away_on_a_phone(chromium, address):

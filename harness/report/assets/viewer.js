@@ -322,6 +322,7 @@
     });
     new ResizeObserver(() => { if (match && part("table").clientWidth !== width) showAll(); }).observe(part("table"));
     addEventListener("hashchange", follow);
-    if (!follow() && part("match").options.length) open(part("match").value);
+    const covered = () => part("table").getBoundingClientRect().bottom > viewer.querySelector(".deck").getBoundingClientRect().top;
+    if (!follow() && part("match").options.length) open(part("match").value).then(() => { if (viewer.dataset.page === "match" && covered()) viewer.scrollIntoView({ block: "start" }); });
   }
 }
