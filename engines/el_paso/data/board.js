@@ -178,7 +178,7 @@ const line = (scene, seat, y, wide) => {
   const { view } = scene, { hand, laid, played } = cardsOf(scene, seat), tiles = bySite(view.tiles[seat]), count = hand.flat().length;
   const close = Math.min(24, (wide - 96) / Math.max(1, tiles.length));
   return zone(`seat:${seat}`, { "data-seat": seat }, rect(6, y, wide - 12, LINE - 4, { rx: 8, class: seat === view.turn ? "turn" : "row" }), badge(20, y + 13, seat),
-    text(33, y + 16, short(scene.names[seat], 12), { class: "bold" }), hint(scene.names[seat]), money(scene, seat, 134, y + 16),
+    text(33, y + 16, short(scene.names[seat], 12), { class: "bold" }), hint(scene.names[seat]), money(scene, seat, 146, y + 16),
     seat === view.lookout && lookout(120, y + 13), piece(`where:${seat}`, "", text(wide - 14, y + 16, where(view, seat), { class: "end soft" })),
     piece(`cards:${seat}`, "", text(14, y + 35, `${count} card${count === 1 ? "" : "s"}`, { class: "soft" })),
     tiles.map(([place, value], k) => tile(64 + k * close, y + 21, 22, place, value)),
