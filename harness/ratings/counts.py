@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
-from operator import itemgetter
+from operator import add, itemgetter
 from struct import pack, unpack
 from typing import NamedTuple, TypeVar
 
@@ -216,12 +216,12 @@ class OpenDeal:
 
     __slots__ = ("luck", "scores", "seats", "tables")
 
-    def __init__(self) -> None:
+    def __init__(self, bots: Sequence[int] = ()) -> None:
         self.tables: dict[tuple[int, ...], list[int]] = {}
         """The bots of a table, in order of number -> number of matches, and the sum of their outcomes."""
         self.luck: dict[tuple[int, ...], list[float]] = {}
         """The same bots -> what luck gave to each, in shares of the table; empty unless results are adjusted."""
-        self.scores: dict[int, float] = {}
+        self.scores: dict[int, float] = dict.fromkeys(bots, 0.0)
         self.seats: dict[int, list[list[float]]] = {}
         """Number of players -> for each seat the sums of matches, scores, shares ahead and wins."""
 
@@ -372,18 +372,11 @@ class GameCounts:
         """Add a match; `shares`, one for each seat, are the luck-adjusted shares of opponents finished ahead of."""
         seats, ranks, scores, decisions = record.seats, record.ranks, record.scores, record.decisions
         if not len(seats) == len(ranks) == len(scores) == len(decisions):
-            raise StoreError(
-                f"The record {record.id} does not have a rank, a score and decisions for each of its seats."
-            )
+            raise StoreError(f"The record {record.id} does not have a rank, a score and decisions for each seat.")
         self.matches += 1
         seating = self._seatings.get(seats) or self._make_seating(seats)
         totals = seating.totals
-        for one, rank, made in zip(totals, ranks, decisions, strict=True):
-            one.matches += 1
-            one.rank_sum += rank
-            one.decisions += made
-            if rank == 1:
-                one.wins += 1 / ranks.count(1)
+        deal = self._add_pairs(seating, record) if seating.rated else OpenDeal(seating.bots)
         if record.time:
             for one, spent in zip(totals, record.time, strict=False):
                 one.time += spent
@@ -393,34 +386,41 @@ class GameCounts:
             for seat, one in enumerate(totals):
                 one.faults += seat in failed
                 one.disqualified += seat in out
-        if seating.rated:
-            self._add_rated(seating, record, shares)
-
-    def _add_rated(self, seating: _Seating, record: GameRecord, shares: Sequence[float] | None) -> None:
-        bots, counts = seating.bots, self.pairs.counts
-        results, outcome = _pattern(seating.pick(record.ranks))
-        for at, result in zip(seating.slots, results, strict=True):
-            counts[at + result] += 1
-        deal, players = self.deals.deal(record.seed), len(bots)
-        entry = deal.tables.get(bots)
-        if entry is None:
-            deal.tables[bots] = [1, outcome]
-        else:
-            entry[0] += 1
-            entry[1] += outcome
-        places = deal.seats.get(players)
+        places, sums = deal.seats.get(len(seats)), deal.scores
         if places is None:
-            places = deal.seats[players] = [[0.0] * 4 for _ in bots]
-        sums = deal.scores
-        seat_results = _seat_results(record.ranks)
-        for one, place, score, (share, win) in zip(seating.totals, places, record.scores, seat_results, strict=True):
-            sums[one.number] = sums.get(one.number, 0.0) + score
+            places = deal.seats[len(seats)] = [[0.0] * 4 for _ in seats]
+        results = _seat_results(ranks)
+        # One loop for bots and deal: this is the inner loop of everything that reads a run.
+        rows = zip(totals, places, ranks, scores, decisions, results, strict=True)
+        for one, place, rank, score, made, (share, win) in rows:
+            one.matches += 1
+            one.rank_sum += rank
+            one.decisions += made
             place[0] += 1
             place[1] += score
-            place[2] += share
-            place[3] += win
-        if shares is not None:
-            self._add_luck(seating, deal, [share - mine for (share, _), mine in zip(seat_results, shares, strict=True)])
+            if share:
+                place[2] += share
+            if win:
+                one.wins += win
+                place[3] += win
+            sums[one.number] += score
+        if shares is not None and seating.rated:
+            self._add_luck(seating, deal, [share - mine for (share, _), mine in zip(results, shares, strict=True)])
+
+    def _add_pairs(self, seating: _Seating, record: GameRecord) -> OpenDeal:
+        """Count the outcome of each pair; return the deal, to which the match is to be added."""
+        bots, counts = seating.bots, self.pairs.counts
+        results, outcome = _pattern(seating.pick(record.ranks))
+        for at in map(add, seating.slots, results):
+            counts[at] += 1
+        deal = self.deals.deal(record.seed)
+        entry = deal.tables.get(bots)
+        if entry is None:
+            entry = deal.tables[bots] = [0, 0]
+            deal.scores = dict.fromkeys(bots, 0.0) | deal.scores
+        entry[0] += 1
+        entry[1] += outcome
+        return deal
 
     def _add_luck(self, seating: _Seating, deal: OpenDeal, luck: Sequence[float]) -> None:
         """Add what luck gave to each seat, to be taken out of results."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
+from msgspec.structs import asdict
 
 from harness.core.errors import StoreError
 from harness.core.files import UserCache
@@ -157,7 +158,7 @@ def replay_into(run: RunFolder, *reducers: Reducer) -> None:
     reducers are not read again."""
     # Reducers continue from the cached state, and only lines after it are read. All of them must be at the same line.
     caching = worth_caching(run)
-    cursor = (_restore_all(run, reducers) if caching else None) or ReadCursor(hashed=sha256() if caching else None)
+    cursor = (restore_states(run, reducers) if caching else None) or ReadCursor(hashed=sha256() if caching else None)
     cached = cursor.size
 
     def at_end(reached: ReadCursor) -> None:
@@ -174,7 +175,7 @@ def save_states(run: RunFolder, cursor: ReadCursor, reducers: Sequence[Reducer])
     """Save the states of reducers that have consumed the lines up to the cursor, if there are enough."""
     if cursor.hashed is None or cursor.size < MIN_CACHED_BYTES:
         return
-    digest, waiting = cursor.hashed.digest(), list(cursor.buffer.waiting.values())
+    digest, waiting = cursor.hashed.digest(), [MatchResult(**asdict(each)) for each in cursor.buffer.waiting.values()]
     for reducer in reducers:
         state, due = pack_state(reducer.state(), reducer.classes), cursor.buffer.due
         entry = CacheEntry(_code_digest(), due, waiting, cursor.lines, cursor.size, digest, state)
@@ -210,7 +211,7 @@ def _entry_name(run: RunFolder, name: str) -> str:
     return f"{sha256(bytes(run.folder.resolve())).hexdigest()[:32]}.{name}"
 
 
-def _restore_all(run: RunFolder, reducers: Sequence[Reducer]) -> ReadCursor | None:
+def restore_states(run: RunFolder, reducers: Sequence[Reducer]) -> ReadCursor | None:
     """Restore all reducers to the same point of the file and return it; None if an entry is missing or not of this
     file."""
     try:
@@ -232,7 +233,7 @@ def _restore_all(run: RunFolder, reducers: Sequence[Reducer]) -> ReadCursor | No
             path = ENTRIES.path / _entry_name(run, reducer.name)
             path.unlink(missing_ok=True)
             raise StoreError(f"{path} was not written by arena, and was deleted; try again.") from error
-    buffer = ReorderBuffer(first.due, {result.index: result for result in first.waiting})
+    buffer = ReorderBuffer[GameRecord](first.due, {result.index: result for result in first.waiting})
     return ReadCursor(first.lines, first.size, buffer, hashed)
 
 

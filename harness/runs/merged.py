@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count, groupby
 from pathlib import Path
-from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -16,8 +15,8 @@ from harness.core.errors import StoreError, UnknownName, UsageError
 from harness.core.plan import SEVERAL, Design, GamePlan, Plan
 from harness.core.records import GameRecord
 from harness.plugins.entrants import BotInfo
-from harness.runs.reader import GAMES, MatchResult, RecordDigest, RecordLine, ordered_results, sorted_lines
-from harness.runs.store import RunFolder, RunInfo
+from harness.runs.reader import GAMES, RecordLine, ordered_results, sorted_lines
+from harness.runs.store import RunFolder, RunInfo, Seen
 
 # Whether a name stands for the same bot in several runs: by the digest of its source, and by its options.
 
@@ -55,7 +54,6 @@ def difference(one: BotInfo, other: BotInfo) -> str:
 DESIGNS: Sequence[Design] = ("fixed", "seated", "anytime")
 """In this order less can be claimed: results decide more of what is played."""
 _SEED = re.compile(r"(--seed[ =]|seed=)\d+")
-R = TypeVar("R", GameRecord, MatchResult)
 
 
 class MergedRuns(RunFolder):
@@ -72,7 +70,7 @@ class MergedRuns(RunFolder):
         self.runs, self.merged, self.several = tuple(runs), True, not parts
         self._labels = {run.folder: label for run, label in zip(runs, labels(runs), strict=True)}
 
-    def ordered(self) -> Iterator[MatchResult]:
+    def ordered(self) -> Iterator[GameRecord]:
         """Yield all results, run by run, and those of one seed deal by deal; a match in two folders is yielded once."""
         groups: dict[int, list[RunFolder]] = {}
         for run in self.runs:
@@ -83,11 +81,11 @@ class MergedRuns(RunFolder):
             for run, result in single or _once(group, self._besides):
                 yield self._named(run, result, next(places))
 
-    def results(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[MatchResult]:
+    def results(self, damaged: list[str] | None = None, seen: Seen = lambda *_: None) -> Iterator[GameRecord]:
         """Yield the same; a damaged line always raises StoreError."""
         yield from self.ordered()
 
-    def records(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[GameRecord]:
+    def records(self, damaged: list[str] | None = None, seen: Seen = lambda *_: None) -> Iterator[GameRecord]:
         """Yield all records, run by run, in file order."""
         known = {result.id: result.index for result in self.ordered()}
         for run in self.runs:
@@ -152,7 +150,7 @@ class MergedRuns(RunFolder):
         before = f"{self._labels[run.folder]}/"
         return name.removeprefix(before) if name.startswith(before) else ""
 
-    def _named(self, run: RunFolder, record: R, place: int) -> R:
+    def _named(self, run: RunFolder, record: GameRecord, place: int) -> GameRecord:
         if not self.several:
             return record
         return replace(record, id=self._name(run, record.id), set=self._name(run, record.set), index=place)
@@ -187,12 +185,12 @@ def labels(runs: Sequence[RunFolder]) -> list[str]:
     return found
 
 
-def _once(group: Sequence[RunFolder], besides: frozenset[str]) -> Iterator[tuple[RunFolder, MatchResult]]:
+def _once(group: Sequence[RunFolder], besides: frozenset[str]) -> Iterator[tuple[RunFolder, GameRecord]]:
     """Yield the results of runs that may have matches in common, each once, without those of bots that are left out."""
     lines = ((run, line, line.result()) for run, line in sorted_lines(group, by_deal=True))
     # The same match has the same deal in both runs, so only the matches of one deal are held and compared.
     for _, deal in groupby(lines, key=lambda one: one[2].seed):
-        kept: list[tuple[RunFolder, RecordLine, MatchResult]] = []
+        kept: list[tuple[RunFolder, RecordLine, GameRecord]] = []
         for run, line, result in deal:
             if not besides.isdisjoint(result.seats):
                 continue

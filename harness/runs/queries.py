@@ -11,15 +11,14 @@ from math import ceil, inf
 from msgspec import Struct
 
 from harness.core.errors import UnknownName, UsageError
-from harness.core.records import FaultKind
+from harness.core.records import FaultKind, GameRecord
 from harness.match.faults import cause_of
-from harness.runs.reader import MatchResult
 from harness.runs.store import RunFolder
 
 CLOSE = 0.1
 """The share of a game's matches that counts as close: those with the smallest margins."""
 
-Key = Callable[[MatchResult], float]
+Key = Callable[[GameRecord], float]
 
 
 class MatchQuery(Struct, frozen=True, kw_only=True):
@@ -80,7 +79,7 @@ class MatchLine(Struct, frozen=True):
 class FoundMatches:
     """Matches that fit a query, in its order and up to its limit; `total` is their number without the limit."""
 
-    def __init__(self, asked: _Asked, results: list[MatchResult], total: int) -> None:
+    def __init__(self, asked: _Asked, results: list[GameRecord], total: int) -> None:
         self.total, self._asked, self._results = total, asked, results
 
     def __len__(self) -> int:
@@ -97,7 +96,7 @@ def find_matches(run: RunFolder, query: MatchQuery) -> FoundMatches:
     close = _close_margins(run.results(), asked) if query.close else None
     total = 0
 
-    def fitting() -> Iterator[MatchResult]:
+    def fitting() -> Iterator[GameRecord]:
         nonlocal total
         for result in run.results():
             if asked.fits(result, close):
@@ -125,11 +124,11 @@ class _Asked:
         if (query.won or query.lost) and not self.bot:
             raise UsageError(f"Matches {'won' if query.won else 'lost'} by which bot?", fix="which-bot")
 
-    def concerns(self, result: MatchResult) -> bool:
+    def concerns(self, result: GameRecord) -> bool:
         """Return whether it is a match of the game and the bot."""
         return self.query.game in ("", result.game) and (not self.bot or self.bot in result.seats)
 
-    def fits(self, result: MatchResult, close: dict[str, int] | None) -> bool:
+    def fits(self, result: GameRecord, close: dict[str, int] | None) -> bool:
         """Return whether all conditions hold; `close` is the largest close margin of each game."""
         query = self.query
         if not self.concerns(result):
@@ -145,7 +144,7 @@ class _Asked:
         margin = self.margin(result)
         return margin is not None and margin <= close[result.game]
 
-    def margin(self, result: MatchResult) -> int | None:
+    def margin(self, result: GameRecord) -> int | None:
         """Return the points between the bot and the best of the others, or between first and second.
 
         Seats that failed do not count.
@@ -161,23 +160,23 @@ class _Asked:
         theirs = max((one for one in scores if one != ours), default=None)
         return abs(ours[0] - theirs[0]) if ours and theirs else None
 
-    def seconds(self, result: MatchResult) -> float:
+    def seconds(self, result: GameRecord) -> float:
         """Return the thinking time of the bot, or of all bots."""
         return sum([spent for name, spent in zip(result.seats, result.time, strict=False) if self.bot in ("", name)])
 
-    def score(self, result: MatchResult) -> int:
+    def score(self, result: GameRecord) -> int:
         """Return the score of the bot, or of the winner."""
         seats = zip(result.seats, result.scores, result.ranks, strict=True)
         return max(score for name, score, rank in seats if (name == self.bot if self.bot else rank == 1))
 
-    def key(self) -> Callable[[MatchResult], tuple[float, int]]:
+    def key(self) -> Callable[[GameRecord], tuple[float, int]]:
         """Return the sort key; schedule order breaks ties."""
         by = SORTS[self.query.sort or ("margin" if self.query.close else "schedule")](self)
         # Negated keys instead of `reverse=True`: nsmallest has no such argument.
         sign = -1 if self.query.reverse else 1
         return lambda result: (sign * by(result), sign * result.index)
 
-    def line(self, result: MatchResult) -> MatchLine:
+    def line(self, result: GameRecord) -> MatchLine:
         """Return the match as it is listed."""
         return MatchLine(
             match=result.id,
@@ -220,7 +219,7 @@ def _known_bot(run: RunFolder, wanted: str) -> str:
     raise UnknownName("bot of this run", wanted, names)
 
 
-def _close_margins(results: Iterable[MatchResult], asked: _Asked) -> dict[str, int]:
+def _close_margins(results: Iterable[GameRecord], asked: _Asked) -> dict[str, int]:
     """Return the largest close margin of each game."""
     margins: dict[str, Counter[int]] = {}
     for result in results:

@@ -16,7 +16,7 @@ from harness.executors.base import HERE, ClusterChoice, Executor, Job, Played, c
 from harness.plugins.bot_files import file_digest
 from harness.plugins.hooks import Listeners, RunStatus
 from harness.runs.monitor import RunMonitor, Workload
-from harness.runs.reader import GAMES, RecordDigest, is_rated_by_deal
+from harness.runs.reader import GAMES, RecordDigest
 from harness.runs.scheduler import ResumedScheduler, ScheduleDiff, StaticScheduler, in_play_order, play_matches
 from harness.runs.setup import RunSetup
 from harness.runs.standings import PlayedCounts
@@ -159,8 +159,6 @@ class Tournament:
         """Why a bot is disqualified, by its name."""
         self.digest = RecordDigest()
         """Digest of all records."""
-        self.ratings: PlayedCounts | None = None
-        """Of all records, unless some were there before: those of long runs are cached."""
 
     def play(self, executor: Executor) -> bool:
         """Play what is missing of the plan; return whether it is complete."""
@@ -178,6 +176,7 @@ class Tournament:
         run = self.run
         run.played = None
         with run.writing():  # locked before the records are read: nothing is added to them meanwhile
+            self.counts = PlayedCounts(run, cached=True)
             known: dict[str, GameRecord] = {}
             scheduler = self._adaptive_scheduler(known) if self.schedule.adaptive else self._static_scheduler()
             complete = play_matches(scheduler, partial(self._played, executor), executor.given_up)
@@ -192,8 +191,8 @@ class Tournament:
                     f"{run.folder / GAMES}: these are not the records that the run was finished with; "
                     f"arena verify {run.folder} has details."
                 )
-            if self.ratings and self.ratings.close(run):
-                run.played = self.ratings
+            if self.counts.close(run):
+                run.played = self.counts
         return complete
 
     def _static_scheduler(self) -> StaticScheduler:
@@ -229,12 +228,10 @@ class Tournament:
         """Yield the earlier records of the run, with their actions only if the format needs them."""
         run = self.run
         reads_actions = self.schedule.format.reads_actions
-        for record in run.records(digest=self.digest) if reads_actions else run.results(digest=self.digest):
+        for record in run.records(seen=self._add_line) if reads_actions else run.results(seen=self._add_line):
             self._count(record)
             yield record
         self.monitor.start()
-        if not self.monitor.earlier and not is_rated_by_deal(run.info.plan):
-            self.ratings = PlayedCounts(run.info.plan)
         if self.events and not run.info.finished:
             self.events.run_started()
 
@@ -250,9 +247,12 @@ class Tournament:
         """Append finished matches, with everything that is derived from their lines: nothing is read again later."""
         # On disk first: a listener or the monitor never hears of a match that a crash could lose.
         for each, line in zip(played, self.run.append_all(played), strict=True):
-            self.digest.add_line(each.record.index, line)
-            if self.ratings:
-                self.ratings.add(each.record, line)
+            self._add_line(each.record, line)
+
+    def _add_line(self, record: GameRecord, line: bytes) -> None:
+        """Add a record to all that is derived from records."""
+        self.digest.add_line(record.index, line)
+        self.counts.add(record, line)
 
     def _count(self, record: GameRecord) -> None:
         """Give a record to the monitor, and disqualify bots that have reached the maximum number of faults."""

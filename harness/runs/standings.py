@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from harness.core.plan import LEAGUE, SEVERAL, Plan, ResultTracker, RunningClaims
-from harness.core.records import GameRecord, ReorderBuffer
+from harness.core.records import GameRecord
 from harness.plugins.features import FORMATS
 from harness.ratings.anytime import AnytimeClaims
 from harness.ratings.counts import CACHED_FIELDS, by_game
 from harness.ratings.leaderboard import CountsByGame, Leaderboard
-from harness.runs.cache import MIN_CACHED_BYTES, replay_into, save_states
-from harness.runs.reader import GAMES, MAX_WAITING_RESULTS, MatchResult, ReadCursor, ordered_results, rated_order
+from harness.runs.cache import replay_into, restore_states, save_states
+from harness.runs.reader import GAMES, MAX_WAITING_RESULTS, ReadCursor, is_rated_by_deal, ordered_results, rated_order
 from harness.runs.scheduler import Schedule
 from harness.runs.store import RunFolder
 
@@ -68,41 +68,46 @@ class CountedRun:
 
 
 class PlayedCounts:
-    """Counts of a run that this process plays from its first match on."""
+    """Counts of a run whose records this process reads or plays, so that they are not read again for its tables."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.counts = counts_of(plan)
-        self._buffer = ReorderBuffer[GameRecord]()
-        self._lines, self._hashed = 0, sha256()
-        self._valid = True
+    def __init__(self, run: RunFolder, *, cached: bool) -> None:
+        """`cached`: start from the cached counts, if there are any; the lines that they were made from are added too,
+        but not counted again."""
+        self.counts = counts_of(run.info.plan)
+        self._valid = not is_rated_by_deal(run.info.plan)
+        found = restore_states(run, [CountedRun(self.counts)]) if cached and self.counts.cacheable else None
+        self.cursor = found or ReadCursor(hashed=sha256())
+        self._counted = self.cursor.lines
+        """Lines that will be added and were counted before they were cached."""
         self._file: tuple[int, ...] = ()
         """What identifies games.jsonl as it was when the last match was added."""
 
     def add(self, record: GameRecord, line: bytes) -> None:
         """Add a match and its line, in file order."""
+        if self._counted:
+            self._counted -= 1
+            return
+        self.cursor.add_line(line)
         if not self._valid:
             return
-        self._lines += 1
-        self._hashed.update(line + b"\n")
-        if record.index > self._buffer.due:  # it has to wait, and actions are most of its size
+        buffer = self.cursor.buffer
+        if record.index > buffer.due and record.actions:  # it has to wait, and actions are most of its size
             record = replace(record, actions=())
-        for each in self._buffer.add(record.index, record) or ():
+        ready = buffer.add(record.index, record)
+        for each in ready or ():
             self.counts.add(each)
         # A match that was given up leaves a gap, and everything after it would wait in memory.
-        self._valid = len(self._buffer.waiting) <= MAX_WAITING_RESULTS
+        self._valid = ready is not None and len(buffer.waiting) <= MAX_WAITING_RESULTS
 
     def close(self, run: RunFolder) -> bool:
         """Count what waits for missing matches and cache the counts of a long run; return whether they are complete."""
         if not self._valid:
             return False
-        _, size, _ = self._file = _file_state(run)
+        self._file = _file_state(run)
         # Cached before the waiting results are counted: the missing matches may still be played, and come before them.
-        if size >= MIN_CACHED_BYTES and self.counts.cacheable:
-            waiting = {at: MatchResult(**asdict(record)) for at, record in self._buffer.waiting.items()}
-            buffer = ReorderBuffer(self._buffer.due, waiting)
-            cursor = ReadCursor(self._lines, size, buffer, self._hashed)
-            save_states(run, cursor, [CountedRun(self.counts)])
-        for record in self._buffer.in_order() if self._buffer.waiting else ():
+        if self.counts.cacheable:
+            save_states(run, self.cursor, [CountedRun(self.counts)])
+        for record in self.cursor.buffer.in_order():
             self.counts.add(record)
         return True
 

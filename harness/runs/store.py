@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import islice
 from os import SEEK_END
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -37,9 +38,9 @@ from harness.core.records import LAYOUT, GameRecord, Value, with_sum
 from harness.executors.base import Played
 from harness.plugins.entrants import BotInfo
 from harness.runs.reader import (
+    BATCH_LINES,
     GAMES,
     UNREADABLE,
-    MatchResult,
     ReadCursor,
     RecordDigest,
     RecordLine,
@@ -261,7 +262,7 @@ class _Layout(msgspec.Struct):
 if TYPE_CHECKING:
     from harness.runs.standings import PlayedCounts
 
-R = TypeVar("R", bound=GameRecord)
+Seen = Callable[[GameRecord, bytes], object]
 
 encode = msgspec.json.Encoder().encode
 _layout_decoder = msgspec.json.Decoder(_Layout)
@@ -365,33 +366,36 @@ class RunFolder:
         found = read_lines(self.files, lines, size, self.warnings)
         return followed(found, "records", lambda: count_lines(self.files, size))
 
-    def records(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[GameRecord]:
+    def records(self, damaged: list[str] | None = None, seen: Seen = lambda *_: None) -> Iterator[GameRecord]:
         """Yield all records in file order.
 
-        A damaged line raises StoreError, or is left out with a sentence in `damaged`. Every line is added to `digest`.
+        A damaged line raises StoreError, or is left out with a sentence in `damaged`. `seen` gets each record and its
+        line.
         """
-        return self._decoded(RecordLine.record, damaged, digest)
+        return self._decoded(RecordLine.record, damaged, seen)
 
-    def results(self, damaged: list[str] | None = None, digest: RecordDigest | None = None) -> Iterator[MatchResult]:
+    def results(self, damaged: list[str] | None = None, seen: Seen = lambda *_: None) -> Iterator[GameRecord]:
         """Yield all records without their actions; see `records`."""
-        return self._decoded(RecordLine.result, damaged, digest)
+        return self._decoded(RecordLine.result, damaged, seen)
 
     def _decoded(
-        self, decode: Callable[[RecordLine], R], damaged: list[str] | None, digest: RecordDigest | None
-    ) -> Iterator[R]:
-        for line in self.lines():
-            try:
-                record = decode(line)
-            except StoreError as error:
-                if damaged is None:
-                    raise
-                damaged.append(str(error))
-            else:
-                if digest is not None:
-                    digest.add_line(record.index, line.data)
-                yield record
+        self, decode: Callable[[RecordLine], GameRecord], damaged: list[str] | None, seen: Seen
+    ) -> Iterator[GameRecord]:
+        lines = self.lines()
+        while batch := list(islice(lines, BATCH_LINES)):
+            records = []
+            for line in batch:
+                try:
+                    records.append(decode(line))
+                except StoreError as error:
+                    if damaged is None:
+                        raise
+                    damaged.append(str(error))
+                else:
+                    seen(records[-1], line.data)
+            yield from records
 
-    def ordered(self) -> Iterator[MatchResult] | None:
+    def ordered(self) -> Iterator[GameRecord] | None:
         """Return all results deal by deal if the run is rated in that order; None if it is rated in schedule order."""
         if not is_rated_by_deal(self.info.plan):
             return None

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import fields
 
 from harness._version import VERSION
 from harness.core.errors import ArenaError, ReplayError, StoreError
@@ -29,10 +30,10 @@ from harness.plugins.discovery import shown
 from harness.plugins.features import FORMATS
 from harness.plugins.registry import Registry
 from harness.runs.cache import load_cached, save_cached
-from harness.runs.reader import GAMES, UNREADABLE, RecordDigest, RecordLine, ordered_results
+from harness.runs.reader import BATCH_LINES, GAMES, UNREADABLE, RecordDigest, RecordLine, ordered_results
 from harness.runs.scheduler import Schedule, ScheduleDiff
 from harness.runs.setup import configure_run, formats_of, limits_of_run
-from harness.runs.standings import boards_of
+from harness.runs.standings import PlayedCounts, boards_of
 from harness.runs.store import NOTES, RUN, RunFolder, digest_of_file, encode, refuse_era
 from harness.verify.bots import BotFindings, check_bots
 
@@ -41,6 +42,30 @@ from harness.verify.bots import BotFindings, check_bots
 
 SUM = "sum"
 _decode = msgspec.json.Decoder(GameRecord).decode
+
+
+# A record whose actions stay as they are in the line: only a sample is replayed, and these are half of the work.
+_FIELDS = [(each.name, each.type, msgspec.field(default=each.default)) for each in fields(GameRecord)]
+_UnreadActions: Any = msgspec.defstruct(
+    "_UnreadActions",
+    [(name, msgspec.Raw if name == "actions" else kind, default) for name, kind, default in _FIELDS],
+    bases=(GameRecord,),
+    frozen=True,
+    gc=False,
+)
+_decode_unread: Callable[[bytes], GameRecord] = msgspec.json.Decoder(_UnreadActions).decode
+_AS_ZEROS, _TOO_LONG = bytes.maketrans(b"123456789", b"0" * 9), b"0" * 20
+
+
+def _checked(line: RecordLine) -> GameRecord:
+    """Return the record of a line, with its actions only if they are not integers from 0 as Arena writes them; raises
+    StoreError if the line is damaged."""
+    record = line.decode(_decode_unread)
+    # The decoder has checked that they are JSON. A list of other digits than these has no spaces, signs or points; an
+    # integer of more than 19 digits may be too large to be decoded.
+    digits = bytes(record.actions).translate(_AS_ZEROS)
+    plain = _TOO_LONG not in digits and digits.translate(None, b"0,") == b"[]"
+    return record if plain else line.record()
 
 
 def extra_fields(run: RunFolder) -> list[str]:
@@ -133,33 +158,27 @@ class RecordCheck:
         """A sentence for each field that Arena does not write."""
         self.records = self.taken = 0
         """Numbers of records and of faults."""
-        self.hashed, self.size = sha256(), 0
-        """SHA-256 and size of what was read, for the cache."""
+        self.counts = PlayedCounts(run, cached=False)
+        """Of the records that are in the schedule."""
 
-    def fitting(self, seen: Callable[[GameRecord], None]) -> Iterator[tuple[int, GameRecord]]:
-        """Yield the records that are in the schedule, each with the number of records before it; `seen` gets all."""
-        for line in self.run.lines():
-            self.hashed.update(line.data + b"\n")
-            self.size = line.end
-            try:
-                record = line.record()
-            except StoreError as error:
-                self.damaged.append(str(error))
-                if len(self.damaged) > MAX_DAMAGED:
-                    why = f"{self.run.folder / GAMES} has more than {MAX_DAMAGED:,} damaged lines: it has no records."
-                    raise StoreError(why) from error
-                self.extras += extras_of_line(line)
-                continue
-            self._digest.add_line(record.index, line.data)
-            self.extras += extras_of_line(line, record)
-            if record.faults:
-                self._note_faults(record)
-            seen(record)
-            if self._diff.matches_record(record):
-                yield self.records, record
-            else:
-                self._unfit.append(record)
-            self.records += 1
+    def fitting(self, seen: Callable[[GameRecord], None]) -> Iterator[tuple[int, RecordLine]]:
+        """Yield the lines of the records that are in the schedule, each with the number of records before it; `seen`
+        gets all records."""
+        lines = self.run.lines()
+        while batch := list(islice(lines, BATCH_LINES)):
+            read = [(record, line) for line in batch if (record := self._read(line))]
+            for record, line in read:
+                self._digest.add_line(record.index, line.data)
+                if record.faults:
+                    self._note_faults(record)
+                seen(record)
+            for record, line in read:
+                if self._diff.matches_record(record):
+                    self.counts.add(record, line.data)
+                    yield self.records, line
+                else:
+                    self._unfit.append(record)
+                self.records += 1
         # A repeated record does not fit either, but it is in the schedule. Both are rare: the schedule is read again.
         places = {record.index for record in self._unfit if record.index <= self._diff.last_index}
         passed = takewhile(lambda spec: spec.index <= max(places), self._expected()) if places else ()
@@ -167,6 +186,19 @@ class RecordCheck:
         self.unscheduled = [
             record for record in self._unfit if record.index not in due or not belongs_to(record, due[record.index])
         ]
+
+    def _read(self, line: RecordLine) -> GameRecord | None:
+        """Return the record of a line, None if the line is damaged."""
+        try:
+            record = _checked(line)
+        except StoreError as error:
+            self.damaged.append(str(error))
+            if len(self.damaged) > MAX_DAMAGED:
+                why = f"{self.run.folder / GAMES} has more than {MAX_DAMAGED:,} damaged lines: it has no records."
+                raise StoreError(why) from error
+            record = None
+        self.extras += extras_of_line(line, record)
+        return record
 
     def _note_faults(self, record: GameRecord) -> None:
         self.taken += len(record.failures)
@@ -232,8 +264,9 @@ class Verified:
     def keep(self, tables: dict[str, str]) -> None:
         """Cache the check, if one was made, with the digests of the tables that follow from the records."""
         if (check := self.check) is not None and self._bundled:
-            state = (check.records, check.taken, tables)
-            save_cached(self.run, NAME, state, check.hashed.digest(), check.size, self._about())
+            state, cursor = (check.records, check.taken, tables), check.counts.cursor
+            assert cursor.hashed is not None
+            save_cached(self.run, NAME, state, cursor.hashed.digest(), cursor.size, self._about())
 
     def _about(self) -> bytes:
         """Return the digest of run.json."""
@@ -355,9 +388,9 @@ def _look_at_all(
     # the missing ones are listed.
     by_place = None if led is None else sorted(led, key=lambda spec: spec.index)
     check = RecordCheck(run, schedule.matches if by_place is None else lambda: by_place)
-    for number, record in check.fitting(seen):
+    for number, line in check.fitting(seen):
         if not number % found.every:
-            replay(record)
+            replay(line.record())
     found.records, found.taken = check.records, check.taken
     missing: Iterable[MatchSpec] = check.missing()
     if led is not None:
@@ -460,10 +493,13 @@ def _digests(run: RunFolder, formats: Mapping[str, Format], verified: Verified |
     known = verified.tables if verified else None
     if known is not None and not any(run.files.has_file(name) for name in OUTCOME_FILES if name not in known):
         return known
-    files = {
-        **leaderboard_files(boards_of(run, ordered_results(run), whole=True), run.info.entrants),
-        **_outcome(run, formats),
-    }
+    # A check without problems has counted every record.
+    counts = verified.check.counts if verified and verified.check else None
+    if counts is not None and counts.close(run):
+        boards = counts.counts.boards(run.info.end)
+    else:
+        boards = boards_of(run, ordered_results(run), whole=True)
+    files = {**leaderboard_files(boards, run.info.entrants), **_outcome(run, formats)}
     tables = {name: f"sha256:{sha256(data).hexdigest()}" for name, data in files.items()}
     if verified:
         verified.keep(tables)

@@ -475,6 +475,16 @@ def test_a_run_folder_may_be_a_link_but_its_files_may_not(tmp_path):
     assert f"Cannot read {linked / RUN}: it is a link" in arena("verify", linked, code=2).stderr
 
 
+@pytest.mark.parametrize("odd", [b"[1.0]", b"[1e0]", b'["1"]', b"[[1]]", b"[null]", b"7", b"[" + b"9" * 5000 + b"]"])
+def test_actions_that_are_no_codes_are_found_in_records_that_are_not_replayed(odd):
+    play(deals=2)
+    lines = (FOLDER / GAMES).read_bytes().splitlines(keepends=True)
+    [actions] = re.findall(rb'"actions":(\[[^]]*\])', lines[1])
+    (FOLDER / GAMES).write_bytes(b"".join([lines[0], bent(lines[1], actions, odd), *lines[2:]]))
+    edit_info(FOLDER, lambda raw: {**raw, "records": RunFolder.open(FOLDER).digest()})
+    assert f"  {FOLDER / GAMES}, line 2, is not a record: " in arena("verify", "a", "--sample", 1, code=1).stdout
+
+
 def test_a_record_without_actions_is_refused_even_if_actions_are_not_read():
     arena("tournament", "--game", "el-paso", "--bot", "random", "--bot", "skittish", "--deals", 2, "--name", "a")
     run = RunFolder.open(FOLDER)
