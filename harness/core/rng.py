@@ -4,7 +4,7 @@
 keyed BLAKE2b over the parts of the name joined by "/", so that they can be checked in any language: see docs/luck.md.
 
 mypyc compiles this module. `number_for` takes its name as one tuple, because passing *args along costs a new tuple at
-each call, and loops work on numbers below 2**60, which mypyc keeps unboxed.
+each call. Large numbers are divided by numbers below 2**30, which is fast because Python's have digits of 30 bits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hashlib import blake2b
 from random import Random
 from typing import Final, TypeVar
 
-from mypy_extensions import mypyc_attr
+from mypy_extensions import i64, mypyc_attr
 
 T = TypeVar("T")
 Part = str | int
@@ -23,13 +23,17 @@ _BLOCK_BITS: Final = 512
 _SPARE_BITS: Final = 64  # more bits than the draw needs: the bias of reducing them stays below 2**-64
 _MAX_DRAW_BITS: Final = 512 - 64
 """Bits that a draw can use before one number may not be enough."""
-_SMALL_BITS: Final = 60
-_SMALL: Final = 1 << 60
-"""Divisions of numbers below this are fast: a draw splits off as many digits at once as fit."""
+_SMALL_BITS: Final = 30
+"""Divisions by numbers below this size are fast: a draw splits off as many digits at once as fit."""
 
 _number: Final = int.from_bytes
 _cuts: Final[dict[int, list[tuple[int, int, int]]]] = {}
 """Number of items -> how to split a number for their order: see `_cuts_for`."""
+_powers: Final[dict[int, int]] = {}
+"""Number of sides -> the number of results of as many dice as are split off at once."""
+_encoded: Final[dict[tuple[Part, ...], bytes]] = {}
+"""Names as they are hashed: the same ones recur in each match."""
+_MAX_ENCODED: Final = 5000
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -54,8 +58,15 @@ class Chance:
 
     def number_for(self, where: tuple[Part, ...]) -> int:
         """Return the number of a name given as a tuple; all luck comes from here."""
+        name = _encoded.get(where)
+        if name is None:
+            if len(_encoded) >= _MAX_ENCODED:
+                _encoded.clear()
+            # In decimal, whatever the type of a whole number: 1 and True are one key.
+            name = "/".join([part if isinstance(part, str) else f"{part:d}" for part in where]).encode()
+            _encoded[where] = name
         hashed = self._new_hash()
-        hashed.update("/".join([str(part) for part in where]).encode())
+        hashed.update(name)
         return _number(hashed.digest(), "big")
 
     def pick(self, n: int, *where: Part) -> int:
@@ -64,21 +75,22 @@ class Chance:
 
     def dice(self, count: int, sides: int, *where: Part) -> tuple[int, ...]:
         """Return `count` numbers from 0 to sides - 1; the first ones are the same for any count."""
-        if count * sides.bit_length() > _MAX_DRAW_BITS:
+        if count * sides.bit_length() > _MAX_DRAW_BITS or sides >= 1 << _SMALL_BITS:
             return tuple(self._digits([sides] * count, where))
         rest = self.number_for(where)  # the same digits as `_digits`, without counting bits: this is on the hot path
-        at_once = _SMALL_BITS // sides.bit_length() or 1
+        at_once = _SMALL_BITS // sides.bit_length()
+        cut = _powers.get(sides) or _powers.setdefault(sides, sides**at_once)
+        base: i64 = sides
         rolled: list[int] = []
         while count > 0:
+            low: i64 = rest % cut
             some = min(at_once, count)
-            cut: int = sides**some
-            low = rest % cut
             count -= some
             if count:
                 rest //= cut
             for _ in range(some):
-                rolled.append(low % sides)
-                low //= sides
+                rolled.append(low % base)
+                low //= base
         return tuple(rolled)
 
     def shuffled(self, items: Iterable[T], *where: Part) -> list[T]:
@@ -91,15 +103,13 @@ class Chance:
             return order
         rest = self.number_for(where)
         for last, first, cut in _cuts.get(size) or _cuts_for(size):  # avoids counting bits, too
-            low = rest % cut
+            low: i64 = rest % cut
             if first > 1:
                 rest //= cut
             for i in range(last, first - 1, -1):
                 j = low % (i + 1)
                 low //= i + 1
-                item = order[i]
-                order[i] = order[j]
-                order[j] = item
+                order[i], order[j] = order[j], order[i]
         return order
 
     def _digits(self, bases: Iterable[int], where: tuple[Part, ...]) -> Iterator[int]:
@@ -133,7 +143,7 @@ def _cuts_for(size: int) -> list[tuple[int, int, int]]:
     while last > 0:
         cut, first = last + 1, last
         # As many positions as fit: one division of the large number then serves all of them.
-        while first > 1 and cut * first < _SMALL:
+        while first > 1 and cut * first < 1 << _SMALL_BITS:
             cut *= first
             first -= 1
         cuts.append((last, first, cut))

@@ -9,7 +9,7 @@ from tests.architecture.test_imports import FEATURES
 
 MAX_MODULES = 220
 MAX_LINES = 37_200
-MAX_CORE_LINES = 18_500
+MAX_CORE_LINES = 18_510
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""
 MIN_LINES = 100
@@ -25,7 +25,6 @@ SMALL = {
     "browser/server.py": "loaded by one option of a command",
     "core/compiled.py": "which modules are compiled, and what their classes need",
     "core/errors.py": "every error of ours, imported everywhere",
-    "core/rng.py": "compiled",
     "core/table.py": "the value that everything prints, below all that make one",
     "core/tree_ensemble.py": "compiled, apart from the structs that it evaluates",
     "export/cli.py": "a command, loaded without what replays and writes",

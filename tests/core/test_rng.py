@@ -4,10 +4,12 @@ import pickle
 from collections import Counter
 from hashlib import blake2b
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import Chance
+from harness.core.rng import _MAX_ENCODED, _encoded
 
 seeds = st.integers(0, 2**63)
 
@@ -79,3 +81,14 @@ def test_it_pickles():
 
 GOLDEN_DICE = (4, 5, 2, 2, 0)
 GOLDEN_PILE = [4, 3, 5, 0, 1, 7, 2, 6]
+
+
+def test_equal_names_have_equal_numbers():
+    """Names are kept as they are hashed, so what is drawn first must not matter: 1 and True are one key."""
+    for first, then in (("x", True), ("x", 1)), (("y", 1), ("y", True)):
+        assert Chance(5).number(*first) == Chance(5).number(*then) == Chance(5).number(f"{first[0]}/1")
+    with pytest.raises((TypeError, ValueError)):
+        Chance(5).number("z", 1.5)
+    for number in range(2 * _MAX_ENCODED):
+        Chance(5).number("z", number)
+    assert len(_encoded) <= _MAX_ENCODED
