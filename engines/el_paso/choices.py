@@ -26,14 +26,19 @@ def plays(state: ElPasoState) -> tuple[Action, ...]:
 def draws(state: ElPasoState) -> tuple[Action, ...]:
     """EP-17: any pile that has cards (one that ran out was replaced by its discard)."""
     piles = state.piles
+    for pile in piles:
+        if not pile:
+            break
+    else:
+        return state.rules.table.draw
     return tuple([draw for site, draw in enumerate(state.rules.table.draw) if piles[site]])
 
 
 def tiles(state: ElPasoState) -> tuple[Action, ...]:
     """EP-19: sell the rest, or carry one more tile that comes later in the fixed order."""
     carry, legal = state.rules.table.carry, [state.rules.table.sell]
-    for tile in state.choosable:
-        action = carry[tile]
+    for site, value in state.choosable:
+        action = carry[site][value]
         if action is not legal[-1]:  # equal tiles lie side by side, and are one choice
             legal.append(action)
     return tuple(legal)

@@ -54,10 +54,10 @@ class ElPaso(Game[ElPasoView]):
             (site, value) for site, values in enumerate(self.tiles) for value in dict.fromkeys(values)
         ]
         # Site and value of all tiles; equal ones are one kind.
-        self.kind_of: list[dict[int, int]] = [
-            {value: kind for kind, (at, value) in enumerate(self.kinds) if at == site} for site in SITES
-        ]
+        self.kind_of: list[list[int]] = [[-1] * (max(values) + 1) for values in self.tiles]
         # The number of a tile's kind, by its site and value.
+        for kind, (site, value) in enumerate(self.kinds):
+            self.kind_of[site][value] = kind
         self.copies: tuple[tuple[int, int], ...] = tuple(
             [
                 (self.kind_of[site][value], values[:i].count(value))
@@ -66,6 +66,13 @@ class ElPaso(Game[ElPasoView]):
             ]
         )
         # Every tile as (its kind, which of its equals).
+        self.orders: tuple[tuple[tuple[int, ...], ...], ...] = tuple(
+            [
+                tuple([(*range(first, players), *range(first)) for first in range(players)])
+                for players in range(self.max_players + 1)
+            ]
+        )
+        # Number of players -> the seats clockwise from each lookout.
         self.towns: int = len(self.figures.towns)
         """The number of towns."""
         self.rates: tuple[int, ...] = tuple([town.rate for town in self.figures.towns])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engines.el_paso.choices import tiles
 from engines.el_paso.town import give_back
-from engines.el_paso.values import at_site, how_many, minus, put, replaced
+from engines.el_paso.values import NOTHING, at_site, how_many, minus, put, replaced
 from harness import Action, Event
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def ask_tile(state: ElPasoState) -> bool:
         if not state.queue:
             return False
         state.seat, state.queue = state.queue[0], state.queue[1:]
-        state.carried = ((),) * 6
+        state.carried = NOTHING
         owned = state.tiles[state.seat]
         state.choosable = tuple([(site, value) for site, values in enumerate(owned) for value in values])
         if not state.choosable:
@@ -100,4 +100,4 @@ def _sell(state: ElPasoState) -> None:
                 },
             )
         )
-    state.carried = ((),) * 6
+    state.carried = NOTHING

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from engines.el_paso.components import SITES, Site
 from engines.el_paso.town import give_back, take_tile
-from engines.el_paso.values import at_site, drop, put, replaced
+from engines.el_paso.values import NOTHING, at_site, drop, put, replaced
 from harness import Action, Event
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def resolve(state: ElPasoState) -> None:
         _loot(state, by_site)
     _discard(state, by_site)
     # All seats are in the order, even those that have left: the luck of the others must not depend on them.
-    order = state.chance.shuffled(range(state.players), "drawing order", state.town, state.round)
+    seats = state.rules.orders[state.players][0]
+    order = state.chance.shuffled(seats, "drawing order", state.town, state.round)
     state.queue = tuple([seat for seat in order if state.played[seat] is not None])  # EP-17
     if state.log is not None:
         state.log.append(Event("drawing-order", {"seats": list(state.queue)}))
@@ -76,7 +77,7 @@ def _sheriffs(state: ElPasoState) -> None:
             continue
         tiles = state.tiles[seat]
         give_back(state, tiles)
-        state.tiles = replaced(state.tiles, seat, ((),) * 6)
+        state.tiles = replaced(state.tiles, seat, NOTHING)
         if state.log is not None:
             state.log.append(Event("sheriffs", {"seat": seat, "lost": [list(values) for values in tiles]}))
 

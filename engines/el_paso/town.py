@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engines.el_paso.components import SITES
-from engines.el_paso.values import BySite, at_site, merge, put, replaced
+from engines.el_paso.values import NOTHING, BySite, at_site, merge, put, replaced
 from harness import Event
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def deal(state: ElPasoState) -> None:
     state.laid = [None] * n
     state.piles = [pile[n:] for pile in piles]
     state.faces = tuple([(0,) * len(pile) for pile in state.piles])
-    state.discards = ((),) * 6
+    state.discards = NOTHING
     if state.log is not None:
         for site, pile in zip(SITES, piles, strict=True):
             state.log.append(Event("pile", {"site": site, "order": list(pile)}, to=()))
@@ -39,17 +39,22 @@ def open_town(state: ElPasoState) -> bool:
     state.roll = state.leaving = state.queue = ()
     state.left = (0,) * state.players
     state.played = (None,) * state.players
-    state.carried = ((),) * 6
+    state.carried = NOTHING
     state.choosable = ()
-    state.stacks = ((),) * 6
-    drawn = _draw_tiles(state)
+    state.stacks = NOTHING
+    kinds, in_bag = state.rules.kinds, _count_bag(state)
+    drawn = _draw_tiles(state, in_bag)
     sites = state.rules.sites_of[state.town]
-    bag: list[list[int]] = [list(values) for values in state.bag]
-    stacks: list[list[int]] = [[] for _ in bag]
-    for site, value in drawn:
+    stacks: list[list[int]] = [[] for _ in state.bag]
+    for kind in drawn:
+        site, value = kinds[kind]
         if site in sites:
-            bag[site].remove(value)
+            in_bag[kind] = in_bag[kind] - 1  # compiled, `-=` on an item is slower
             stacks[site].append(value)
+    bag: list[list[int]] = [[] for _ in state.bag]
+    for kind, (site, value) in enumerate(kinds):
+        for _ in range(in_bag[kind]):
+            bag[site].append(value)
     state.bag = tuple([tuple(values) for values in bag])
     state.stacks = tuple([tuple(sorted(values)) for values in stacks])
     if state.log is not None:
@@ -63,31 +68,36 @@ def open_town(state: ElPasoState) -> bool:
                     "rate": town.rate,
                     "sites": sorted(sites),
                     "lookout": state.lookout,
-                    "drawn": [list(tile) for tile in drawn],
+                    "drawn": [list(kinds[kind]) for kind in drawn],
                     "stacks": [list(values) for values in state.stacks],
                 },
             )
         )
-    return any(state.stacks)
+    return state.stacks != NOTHING
 
 
-def _draw_tiles(state: ElPasoState) -> list[tuple[int, int]]:
-    """Return tiles drawn from the bag: the first ones of this town's order of all tiles that are in the bag.
-
-    One order of all tiles for each town keeps the luck of a deal alike where bags differ a little.
-    """
-    wanted = state.rules.tiles_per_town
-    kinds, in_bag = state.rules.kinds, [0] * len(state.rules.kinds)
+def _count_bag(state: ElPasoState) -> list[int]:
+    """Return how many tiles of each kind are in the bag."""
+    in_bag = [0] * len(state.rules.kinds)
     for site, values in enumerate(state.bag):
         kind_of = state.rules.kind_of[site]
         for value in values:
             number = kind_of[value]
-            in_bag[number] = in_bag[number] + 1  # compiled, `+=` on an item is slower
-    drawn: list[tuple[int, int]] = []
+            in_bag[number] = in_bag[number] + 1
+    return in_bag
+
+
+def _draw_tiles(state: ElPasoState, in_bag: list[int]) -> list[int]:
+    """Return kinds of tiles drawn from the bag: the first ones of this town's order of all tiles that are in the bag.
+
+    One order of all tiles for each town keeps the luck of a deal alike where bags differ a little.
+    """
+    wanted = state.rules.tiles_per_town
+    drawn: list[int] = []
     # Copy n of a kind is in the bag if the bag has more than n of that kind.
     for kind, copy in state.chance.shuffled(state.rules.copies, "stock", state.town):
         if in_bag[kind] > copy:
-            drawn.append(kinds[kind])
+            drawn.append(kind)
             if len(drawn) == wanted:
                 break
     return drawn
@@ -107,7 +117,7 @@ def close(state: ElPasoState, why: str) -> None:
         left = [list(values) for values in state.stacks]
         state.log.append(Event("town-over", {"town": state.town, "why": why, "left": left}))
     give_back(state, state.stacks)
-    state.stacks = ((),) * 6
+    state.stacks = NOTHING
     state.leaving = ()
 
 
@@ -116,7 +126,7 @@ def final_sale(state: ElPasoState) -> None:
     for seat, tiles in enumerate(state.tiles):
         worth = sum([sum(values) for values in tiles])
         state.money = replaced(state.money, seat, state.money[seat] + worth)
-        state.tiles = replaced(state.tiles, seat, ((),) * 6)
+        state.tiles = replaced(state.tiles, seat, NOTHING)
         give_back(state, tiles)
         if state.log is not None:
             sold = [list(values) for values in tiles]

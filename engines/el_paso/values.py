@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
 
 Values = tuple[int, ...]
 BySite = tuple[Values, ...]
+NOTHING: Final[BySite] = ((),) * 6
+"""No cards or tiles at any site."""
 
 
 def put(values: Values, value: int) -> Values:
