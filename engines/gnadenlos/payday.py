@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from engines.gnadenlos.bags import minus, put
+from engines.gnadenlos.cards import Iou
 from engines.gnadenlos.market import close_up, give, lists
 from harness import Event
 
@@ -88,9 +89,13 @@ def _return(state: GnadenlosState, turned: list[int]) -> None:
     if not turned:
         return
     market = state.market
-    for seat in range(state.players):
-        ious = tuple([market[place] for place in turned if market[place][COLOUR] == seat])
-        if ious:
+    returned: list[list[Iou]] = [[] for _ in range(state.players)]
+    for place in turned:
+        iou = market[place]
+        returned[iou[COLOUR]].append(iou)
+    for seat, own in enumerate(returned):
+        if own:
+            ious = tuple(own)
             give(state, seat, ious)
             if state.log is not None:
                 state.log.append(Event("returned", {"seat": seat, "ious": lists(sorted(ious))}))

@@ -24,6 +24,8 @@ MAX_TURNS: Final = 400
 MAX_CREW_TO_HIRE: Final = 2
 """Hiring takes place when the start player holds no more adventurers than this (GN-23)."""
 
+VIEW: Final = GnadenlosView
+"""Compiled code reads constants faster than imported names."""
 GOAL: Final = "goal"
 TRUNCATED: Final = "truncated"
 
@@ -121,7 +123,7 @@ class GnadenlosState(State[GnadenlosView]):
 
     def view(self, seat: int) -> GnadenlosView:
         """Return what this seat may know now (GN-41)."""
-        return GnadenlosView(
+        return VIEW(
             seat, self.seat, self.phase, self.number, self.start, self.cause, self.queue, self.fame, self.gold,
             self.vultures, self.undertaker, self.event, self.events_seen, self.has_laid,
             self.laid[seat], self.theft, self.crews[seat], self.known_crews, self.offers, self.pairs, len(self.pile),
@@ -131,10 +133,9 @@ class GnadenlosState(State[GnadenlosView]):
 
     def scores(self) -> tuple[int, ...]:
         """GN-39: 1000 for each field and 1 for each gold; nothing for a player who has lost."""
-        lost = self.rules.vultures_to_lose
+        lost, fame, gold = self.rules.vultures_to_lose, self.fame, self.gold
         return tuple(
-            0 if vultures >= lost else 1000 * field + gold
-            for field, gold, vultures in zip(self.fame, self.gold, self.vultures, strict=True)
+            [0 if vultures >= lost else 1000 * fame[seat] + gold[seat] for seat, vultures in enumerate(self.vultures)]
         )
 
     def unseen(self) -> int:
