@@ -46,8 +46,9 @@ def hot_modules():
     extensions = mypycify([*CHECKS, *ABOUT["hot_modules"]()], opt_level="3", debug_level="0", group_name=group)
     if sys.platform != "win32":
         for extension in extensions:
-            # Otherwise every call of a function of the library goes through its table of exported symbols.
-            extension.extra_compile_args.append("-fvisibility=hidden")
+            # Otherwise every call of a function of the library goes through its table of exported symbols, and every
+            # call of Python through a stub.
+            extension.extra_compile_args += ["-fvisibility=hidden", "-fno-plt"]
     return extensions
 
 

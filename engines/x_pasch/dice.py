@@ -16,14 +16,25 @@ ANY_PAIR = "x"
 """How a components file names a pasch of any face."""
 
 
+_SETS: Final[dict[Dice, Dice]] = {
+    dice: dice for count in range(DICE + 1) for dice in combinations_with_replacement(FACES, count)
+}
+
+
 def all_dice() -> list[Dice]:
     """Return every set of up to three dice, the empty one first."""
-    return [dice for count in range(DICE + 1) for dice in combinations_with_replacement(FACES, count)]
+    return list(_SETS)
+
+
+def one_object(dice: Dice) -> Dice:
+    """Return the object that stands for these dice in every table: dicts find a key that is the same object sooner."""
+    return _SETS[dice]
 
 
 def parts(dice: Dice) -> list[Dice]:
     """Return every different way to take some of these dice, fewest first."""
-    return sorted({part for count in range(1, len(dice) + 1) for part in combinations(dice, count)}, key=_fewest_first)
+    found = {one_object(part) for count in range(1, len(dice) + 1) for part in combinations(dice, count)}
+    return sorted(found, key=_fewest_first)
 
 
 def _fewest_first(dice: Dice) -> tuple[int, Dice]:
