@@ -43,7 +43,7 @@ def _size(name: str, most: int) -> EncodingPart:
     def encode(items: tuple[object, ...]) -> Sequence[int]:
         return (len(items),)
 
-    return EncodingPart(name, (name,), (Number(f"{name}.length", 0, most),), encode)
+    return EncodingPart(name, (name,), (Number(f"{name}.length", 0, most),), encode, cached=False)
 
 
 def _queue(players: int) -> EncodingPart:
@@ -94,8 +94,8 @@ def _theft(players: int) -> EncodingPart:
         for place, seat in enumerate(theft.thieves):
             at = 2 + (seat - owner) % players * size + len(SKILLS)
             asked = place < len(theft.answers)
-            found[at : at + 3] = place + 1, asked, asked and theft.answers[place]
-        return [int(each) for each in found]
+            found[at : at + 3] = place + 1, int(asked), int(asked and theft.answers[place])
+        return found
 
     return EncodingPart("theft", ("theft",), tuple(numbers), encode, relative=True)
 
@@ -176,18 +176,21 @@ def _market(game: Gnadenlos, players: int) -> EncodingPart:
     columns, ious = game.columns, sum(game.figures.ious.counts.values()) * players
     rows, best = -(-ious // columns), max(game.figures.ious.counts)
     size = 1 + 2 * players
+    starts = [1 + place % columns * size for place in range(ious)]
+    seats = [[1 + 2 * ((colour - owner) % players) for colour in range(players)] for owner in range(players)]
 
     def encode(owner: int, market: tuple[Iou | None, ...]) -> Sequence[int]:
         found = [0] * (1 + columns * size)
         found[0] = len(market)
-        for place, iou in enumerate(market):
-            at = 1 + place % columns * size
+        after = seats[owner]
+        for at, iou in zip(starts, market):  # noqa: B905 - `strict` would take half of the time
             if iou is None:
                 found[at] += 1
             else:
-                at += 1 + 2 * ((iou.colour - owner) % players)
+                value, colour = iou
+                at += after[colour]
                 found[at] += 1
-                found[at + 1] += iou.value
+                found[at + 1] += value
         return found
 
     numbers = [Number("market.length", 0, ious)]
@@ -196,4 +199,4 @@ def _market(game: Gnadenlos, players: int) -> EncodingPart:
         for seat in _seats(players):
             numbers += [Number(f"column {column}[{seat}] IOUs", 0, rows)]
             numbers += [Number(f"column {column}[{seat}] owed", 0, rows * best)]
-    return EncodingPart("market", ("market",), tuple(numbers), encode, relative=True)
+    return EncodingPart("market", ("market",), tuple(numbers), encode, relative=True, cached=False)

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import astuple
 
-from harness.adapters.fields import BySeat, Items, Kind, OutOfBounds, Range, seat_label, view_kinds
+from harness.adapters.fields import BySeat, Items, Kind, OutOfBounds, seat_label, view_kinds
 from harness.core.action import EncodingPart, Number, View
 from harness.core.errors import UsageError, safe_repr
 from harness.core.game import Game
@@ -20,8 +20,8 @@ EncodingName = Literal["auto", "compact", "generic"]
 MAX_CACHED = 2_000
 """Values of one part, or of one item of it, whose numbers are kept. More take memory, and in random matches they are
 found little more often."""
-LONG_LIST = 16
-"""Numbers from which on each is compared on its own."""
+LONG_LIST = 20
+"""The items of a list of at least this many numbers are compared one by one."""
 Put = Callable[[Any, Any, Any], None]
 """Takes a value, what it was in the seat's last view, and the buffer to write to."""
 UNSET: Any = object()
@@ -62,6 +62,7 @@ class _Part(NamedTuple):
     encoder: Callable[[int], Callable[[Any], Sequence[float]]]
     """Takes the seat of a view, and returns what encodes an item of the innermost level."""
     relative: bool
+    cached: bool = True
 
 
 class _Known(dict[Hashable, Any]):
@@ -76,21 +77,27 @@ class _Known(dict[Hashable, Any]):
         for level in part.levels:
             self.size = (self.size - (level.least < level.most)) // max(1, level.most)
         self.pack = form.pack if self.size != 1 else itemgetter(0)
+        self.cached = part.cached
 
-    def __missing__(self, value: Any) -> Any:
+    def packed(self, value: Any) -> Any:
+        """Return the packed numbers of a value without looking them up."""
         numbers = self.encode(value)
         if len(numbers) != self.size:
             raise UsageError(f"The part {self.name} has {self.size} numbers, and its encode made {len(numbers)}.")
+        return self.pack(numbers)
+
+    def __missing__(self, value: Any) -> Any:
         if len(self) >= MAX_CACHED:
             self.clear()
-        self[value] = packed = self.pack(numbers)
+        self[value] = packed = self.packed(value)
         return packed
 
 
 def _place(levels: Sequence[_Level], known: _Known, seat: int, start: int, end: int) -> tuple[Any, Any]:
     """Return where to write what `known` has for a value, and `known`; or None and a `Put`, if the value has items."""
     if not levels:
-        return start if end - start == 1 else slice(start, end), known
+        where = start if end - start == 1 else slice(start, end)
+        return (where, known) if known.cached else (None, _put_computed(known.packed, where))
     level, *inner = levels
     first = start + (level.least < level.most)
     width = (end - first) // max(1, level.most)
@@ -139,7 +146,7 @@ def _put_items(
 def _put_placed(all_places: Sequence[tuple[Any, Any]], whole: slice, zeros: Sequence[float]) -> Put:
     def put(value: Any, before: Any, buffer: Any) -> None:
         (places, items), (old_places, old) = value, before
-        if old is UNSET or places[: len(old_places)] != old_places:
+        if old is UNSET or (places is not old_places and places[: len(old_places)] != old_places):
             buffer[whole] = zeros
             old = ()
         if len(items) > len(old):
@@ -155,6 +162,13 @@ def _put_placed(all_places: Sequence[tuple[Any, Any]], whole: slice, zeros: Sequ
     return put
 
 
+def _put_computed(packed: Callable[[Any], Any], where: Any) -> Put:
+    def put(value: Any, _before: Any, buffer: Any) -> None:
+        buffer[where] = packed(value)
+
+    return put
+
+
 def _put_zipped(put: Put) -> Put:
     """Return what puts the values of several fields for each seat."""
     return lambda value, _before, buffer: put(tuple(zip(*value, strict=True)), UNSET, buffer)
@@ -166,8 +180,8 @@ class _Plan(NamedTuple):
 
     single: Sequence[tuple[Any, Any]]
     """What `_place` returns, for each value of a view."""
-    joint: Sequence[tuple[Callable[[Any], Any], tuple[Any, Any]]]
-    """The same for parts of several fields, after what takes their values from those of the view."""
+    joint: Sequence[tuple[Sequence[int], Callable[[Any], Any], tuple[Any, Any]]]
+    """The same for parts of several fields, after where their values are in those of the view, and what takes them."""
     first: Callable[[], tuple[Any, Callable[[], Any]]]
     """Makes a buffer and its copier."""
     kept: list[tuple[Sequence[Any], Any, Callable[[], Any]]]
@@ -272,7 +286,7 @@ class Encoding:
         plans = []
         for seat in range(self.players):
             single: list[tuple[Any, Any]] = [(None, _nothing)] * len(self._fields)
-            joint = list[tuple[Callable[[Any], Any], tuple[Any, Any]]]()
+            joint = list[tuple[Sequence[int], Callable[[Any], Any], tuple[Any, Any]]]()
             for part in self._parts:
                 places = [self._fields.index(field) for field in part.fields]
                 known = _Known(part, seat, form) if part.relative else shared[part.name]
@@ -281,7 +295,7 @@ class Encoding:
                 if len(places) > 1 and part.levels and not part.levels[0].placed:
                     found = None, _put_zipped(found[1])
                 if len(places) > 1 or single[places[0]] != (None, _nothing):
-                    joint.append((itemgetter(*places), found))
+                    joint.append((places, itemgetter(*places), found))
                 else:
                     single[places[0]] = found
             plans.append(_Plan(single, joint, blank, []))
@@ -294,8 +308,8 @@ class Encoding:
         except IndexError:
             raise UsageError(f"The encoding is for {self.players} players, the view is of seat {view.seat}.") from None
         values = astuple(view)
-        if self._properties:
-            values += tuple([getattr(view, name) for name in self._properties])
+        for name in self._properties:
+            values += (getattr(view, name),)
         last: Sequence[Any]
         try:
             last, buffer, copied = kept.pop()
@@ -309,13 +323,14 @@ class Encoding:
                     known(value, last[place], buffer)
                 else:
                     buffer[where] = known[value]
-        for taken, (where, known) in joint:
-            value, before = taken(values), taken(last)
-            if value != before:
-                if where is None:
-                    known(value, before, buffer)
-                else:
-                    buffer[where] = known[value]
+        for places, taken, (where, known) in joint:
+            for place in places:
+                if values[place] is not last[place]:
+                    if where is None:
+                        known(taken(values), taken(last), buffer)
+                    else:
+                        buffer[where] = known[taken(values)]
+                    break
         kept.append((values, buffer, copied))
         return copied()
 
@@ -366,10 +381,8 @@ def _generic_parts(game: Game[Any], players: int, fields: Sequence[str] | None =
 
 def _generic_part(name: str, kind: Kind) -> _Part:
     numbers, levels = list(kind.numbers(name)), list[_Level]()
-    # A short list of plain numbers often moves up as a whole: it is looked up as one value.
-    while isinstance(kind, BySeat | Items) and not (
-        isinstance(kind, Items) and isinstance(kind.inner, Range) and kind.length < LONG_LIST
-    ):
+    # The items of a short list often move up, and it does not have many values: it is looked up as a whole.
+    while isinstance(kind, BySeat) or (isinstance(kind, Items) and kind.width >= LONG_LIST):
         if isinstance(kind, BySeat):
             levels.append(_Level(kind.players, kind.players, by_seat=True))
         else:
@@ -404,7 +417,7 @@ def _own_part(part: EncodingPart, players: int) -> _Part:
         encode = partial(part.encode, seat) if part.relative else part.encode
         return encode if placed or len(part.fields) == 1 else lambda values: encode(*values)
 
-    return _Part(part.name, part.fields, numbers, levels, encoder, part.relative)
+    return _Part(part.name, part.fields, numbers, levels, encoder, part.relative, part.cached)
 
 
 def check_encoding(game: Game[Any], players: int, view: View) -> None:

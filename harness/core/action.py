@@ -113,8 +113,7 @@ class EncodingPart(NamedTuple):
     numbers: tuple[Number, ...]
     """What each of them says."""
     encode: Callable[..., Sequence[float]]
-    """Takes the values of the fields, and returns the numbers. Results are kept, so equal values must give equal
-    numbers."""
+    """Takes the values of the fields, and returns the numbers. Equal values must give equal numbers."""
     relative: bool = False
     """Whether `encode` takes the seat of the view as well, before the values."""
     by_seat: bool = False
@@ -124,6 +123,8 @@ class EncodingPart(NamedTuple):
     """How many items the field (with `by_seat` that of one seat) has, if it is a tuple of always as many. Then `encode`
     takes one of them, and the numbers of all follow each other. With two fields, the first one has the number of the
     place of each item of the second, a `PerSeat` with `by_seat`; the numbers of places without an item are 0."""
+    cached: bool = True
+    """Whether results are kept. That costs more than it saves for long values that hardly ever come again."""
 
 
 # Data files
