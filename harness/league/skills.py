@@ -185,7 +185,7 @@ def _variances(mode: Mode, sums: Sequence[Sequence[int]]) -> list[float]:
     graph, factors = mode.graph, _dispersions(mode, sums)
     spread = [
         curvature * 0.5 * (factors[one] + factors[other])
-        for (one, other), curvature in zip(graph.pairs, mode.curvatures, strict=True)
+        for one, other, curvature in zip(*graph.pairs, mode.curvatures, strict=True)
     ]
     if graph.bots <= MAX_EXACT_BOTS:
         covariance = transformed(inverse_of(mode.hessian()), mode._replace(curvatures=spread).hessian())
@@ -208,12 +208,12 @@ def _sparse_variances(mode: Mode, spread: list[float]) -> list[float]:
 def _dispersions(mode: Mode, sums: Sequence[Sequence[int]]) -> list[float]:
     """Return for each bot the variance of its results relative to the Hessian, shrunk towards that of all bots."""
     graph, mu = mode.graph, mode.mu
-    met = [ahead + tied + behind for ahead, tied, behind in graph.counts]
+    met = [ahead + tied + behind for ahead, tied, behind in zip(*graph.counts, strict=True)]
     share = fsum(met) / max(1, sum([matches for matches, _, _ in sums]))  # (K - 1) / K, on average
     others = share / (1 - share)
     blend = 2 / (others + 1) * BLENDED_MATCHES
     chances, variances = [], []
-    for (one, other), (ahead, tied, _), count in zip(graph.pairs, graph.counts, met, strict=True):
+    for one, other, ahead, tied, count in zip(*graph.pairs, *graph.counts[:2], met, strict=True):
         chance = chance_ahead(mu[one] - mu[other])
         variances.append(count * chance * (1 - chance) - 0.25 * tied)
         # What was seen of the pair counts too: a bot that is first or last by turns has even chances against all.

@@ -130,8 +130,9 @@ def standings_of(
         for plan in chosen[-1].plans
     }
     waiting = {
-        game: [name for name in membership.playing(game) if name not in {row.name for row in rows}]
+        game: [name for name in membership.playing(game) if name not in seated]
         for game, rows in games.items()
+        for seated in [{row.name for row in rows}]
     }
     return Standings(tuple(one.era for one in chosen), games, counted.matches, counted.left_out, waiting)
 

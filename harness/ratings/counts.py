@@ -67,9 +67,8 @@ class PairCounts:
 
     def as_played(self) -> Iterator[tuple[int, int, int, float, float, float]]:
         """Return for each pair that met: table size, both bots, and how often the first was ahead, level, behind."""
-        mask = (1 << _BOT_BITS) - 1
-        for key, at in self.slots.items():
-            ahead, tied, behind = self.counts[at : at + 3]
+        mask, counts = (1 << _BOT_BITS) - 1, iter(self.counts)
+        for key, ahead, tied, behind in zip(self.slots, counts, counts, counts, strict=True):
             yield key >> 2 * _BOT_BITS, key >> _BOT_BITS & mask, key & mask, ahead, tied, behind
 
     def __iter__(self) -> Iterator[tuple[int, int, int, float, float, float]]:

@@ -10,6 +10,7 @@ the fit converges from anywhere, even for a bot that has won everything.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -21,7 +22,7 @@ from typing import Any, Final, NamedTuple
 import trueskill  # type: ignore[import-untyped]  # here and not in our settings: authors' checkers read this too
 
 from harness.core.records import GameRecord
-from harness.ratings.counts import PairCounts, Stratum, TableMatches, luck_of_pair
+from harness.ratings.counts import AHEAD, BEHIND, TIED, PairCounts, Stratum, TableMatches, luck_of_pair
 from harness.ratings.statistics import (
     Matrix,
     PooledVariance,
@@ -91,7 +92,9 @@ class PairGraph:
     """The pairs that met, with how often the first bot was ahead, level and behind, each weighted by 2 / K."""
 
     def __init__(self, pairs: Iterable[tuple[int, int, int, float, float, float]], bots: int) -> None:
-        merged: dict[tuple[int, int], Vector] = {}
+        # Leagues have half a million pairs: columns of numbers, because objects for each would take most of the memory.
+        places: dict[int, int] = {}
+        counts = array("d")
         met = ties = 0.0
         for players, one, other, ahead, tied, behind in pairs:
             # A match of K bots has K(K-1)/2 pairs, but far less information than as many matches of two: with this
@@ -101,29 +104,31 @@ class PairGraph:
             ties += tied
             if ahead < 0 or behind < 0:  # counts that were adjusted for luck may be negative
                 ahead, behind = max(0.0, ahead), max(0.0, behind)
-            more = [weight * ahead, weight * tied, weight * behind]
-            had = merged.get((one, other))
-            merged[one, other] = more if had is None else [a + b for a, b in zip(had, more, strict=True)]
-        self.bots = bots
-        self.pairs = sorted(merged)
-        self.counts = [merged[pair] for pair in self.pairs]
+            at = places.setdefault(one * bots + other, len(counts))
+            more = array("d", (weight * ahead, weight * tied, weight * behind))
+            counts[at : at + 3] = array("d", map(add, counts[at : at + 3], more)) if at < len(counts) else more
+        self.bots, keys, numbers = bots, sorted(places), list(range(bots))
+        pick = _getter([places[key] // 3 for key in keys])
+        self.counts = tuple(array("d", pick(counts[outcome::3])) for outcome in (AHEAD, TIED, BEHIND))
+        """How often the first bot of each pair was ahead, level and behind: three columns."""
+        firsts, seconds = self.pairs = [numbers[key // bots] for key in keys], [numbers[key % bots] for key in keys]
+        """The first and the second bot of each pair: two columns."""
         # The share of ties is estimated, not fixed at that of the package: games differ in how often bots tie. The
         # prior keeps the margin positive in a game without ties.
         probability = (ties + DRAW_PRIOR_PAIRS * DRAW_PROBABILITY) / (met + DRAW_PRIOR_PAIRS)
         self.edge = draw_margin(probability) / SPREAD
         opponents: list[list[int]] = [[] for _ in range(bots)]
         sides: list[list[int]] = [[] for _ in range(bots)]
-        count = len(self.pairs)
-        for number, (one, other) in enumerate(self.pairs):
+        for number, (one, other) in enumerate(zip(firsts, seconds, strict=True)):
             opponents[one].append(other)
             opponents[other].append(one)
             sides[one].append(number)
-            sides[other].append(number + count)
+            sides[other].append(number + len(keys))
         # For each bot functions that pick the values of its opponents, and of its pairs with the sign of its side; and
         # functions that pick the values of the first and of the second bot of each pair. itemgetter is the fastest way
         # in plain Python, and this is the inner loop of a fit.
         self.opponents, self.sides = list(map(_getter, opponents)), list(map(_getter, sides))
-        self.firsts, self.seconds = _getter([one for one, _ in self.pairs]), _getter([two for _, two in self.pairs])
+        self.firsts, self.seconds = _getter(firsts), _getter(seconds)
 
     def parts(self) -> list[int]:
         """Return for each bot the lowest number in its connected component (union-find)."""
@@ -135,7 +140,7 @@ class PairGraph:
                 bot = part[bot]
             return bot
 
-        for one, other in self.pairs:
+        for one, other in zip(*self.pairs, strict=True):
             low, high = sorted((root(one), root(other)))
             part[high] = low
         return [root(bot) for bot in range(self.bots)]
@@ -161,7 +166,7 @@ class Mode(NamedTuple):
         """Return the matrix of minus the second derivatives."""
         size = len(self.mu)
         matrix = [[0.0] * size for _ in range(size)]
-        for (one, other), curvature in zip(self.graph.pairs, self.curvatures, strict=True):
+        for one, other, curvature in zip(*self.graph.pairs, self.curvatures, strict=True):
             matrix[one][one] += curvature
             matrix[other][other] += curvature
             matrix[one][other] -= curvature
@@ -209,9 +214,8 @@ def _derivatives(graph: PairGraph, mu: Vector, prior: float) -> tuple[Vector, Ve
     slopes: Vector = []
     curvatures: Vector = []
     add_slope, add_curvature = slopes.append, curvatures.append
-    for gap, (ahead, tied, behind) in zip(
-        map(sub, graph.firsts(scaled), graph.seconds(scaled)), graph.counts, strict=True
-    ):
+    gaps = map(sub, graph.firsts(scaled), graph.seconds(scaled))
+    for gap, ahead, tied, behind in zip(gaps, *graph.counts, strict=True):
         slope = curvature = 0.0
         x, y = gap - edge, -gap - edge
         if ahead:
@@ -484,9 +488,8 @@ class _Scores:
         Deals without a single other result show no variance, although the next deal may have one.
         """
         graph = self.mode.graph
-        for (one, other), (ahead, tied, behind), curvature in zip(
-            graph.pairs, graph.counts, self.mode.curvatures, strict=True
-        ):
+        columns = (*graph.pairs, *graph.counts, self.mode.curvatures)
+        for one, other, ahead, tied, behind, curvature in zip(*columns, strict=True):
             if tied or (ahead and behind):
                 continue
             for bot, against in ((one, other), (other, one)):

@@ -184,7 +184,7 @@ def test_one_sided_results_converge_to_finite_skills(counts, players, newton_ste
 
 def gradient_is_zero(mode):
     gradient, _ = skill._derivatives(mode.graph, mode.mu, mode.prior)
-    matches = max(1.0, *(sum(counts) for counts in mode.graph.counts))
+    matches = max(1.0, *map(sum, zip(*mode.graph.counts, strict=True)))
     return max(map(abs, gradient)) < 1e-8 * matches
 
 
@@ -222,7 +222,7 @@ def test_any_field_converges(pairs):
     mode = fit_skills(graph)
     assert all(map(isfinite, mode.mu))
     gradient, _ = skill._derivatives(graph, mode.mu, mode.prior)
-    assert max(map(abs, gradient)) < 1e-6 * max([1.0, *map(sum, graph.counts)])
+    assert max(map(abs, gradient)) < 1e-6 * max([1.0, *map(sum, zip(*graph.counts, strict=True))])
 
 
 def test_bots_with_equal_results_have_exactly_equal_skills():
@@ -256,7 +256,7 @@ def test_the_weight_of_a_pair_is_two_divided_by_the_seats():
         fit_skills(PairGraph([(2, 0, 1, 40, 0, 10)], 2)).mu, abs=0.05
     )
     merged = PairGraph([(2, 0, 1, 4, 2, 0), (4, 0, 1, 8, 0, 4)], 2)
-    assert merged.counts == [[8.0, 2.0, 2.0]]
+    assert list(zip(*merged.counts, strict=True)) == [(8.0, 2.0, 2.0)]
 
 
 def test_shuffled_matches_give_the_same_table():
