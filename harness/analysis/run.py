@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations
-from math import comb, sqrt
+from itertools import combinations
+from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from harness.analysis.profile import Profile, profile_of
 from harness.analysis.tables import tables_of
-from harness.analysis.variance import MIN_DEALS, MIN_ROUNDS, mean_of_cells, variance_shares
+from harness.analysis.variance import MIN_DEALS, Play, mean_of_cells, variance_shares
 from harness.api.matches import installed_here
 from harness.core.errors import StoreError, UsageError, printable
 from harness.core.files import MAX_TEXT_BYTES, UnreadableFile, read_regular_file
@@ -35,12 +35,13 @@ MATCHES = 2_000
 SEARCH = "ismcts:iterations=20"
 SEARCH_DEALS = 8
 """Deals of the search bot, which takes seconds for a match. It plays each in every seat."""
-MIN_COMPLETE_DEALS = 12
-"""All tables that the field allows are played if there are matches for this many deals; otherwise tables are drawn."""
+MAX_PLAYS_OF_DEAL = 3
+MIN_PLAYS_OF_TABLE = 4
+"""All tables that the field allows are played if each gets as many deals; otherwise so few are drawn that each does.
+With more plays of a deal or of a table there would be fewer deals or tables, and these differ more than plays do."""
 MAX_REPLAYED = 400
 """Matches that are replayed for choices and rules."""
 MIN_PART_DEALS = 8
-"""When the analysis is stopped by Ctrl-C: complete deals without which there is no result."""
 SCHEMA = 1
 
 
@@ -54,7 +55,7 @@ class Estimate(Struct, frozen=True):
     @classmethod
     def of_interval(cls, found: Interval, low: float = 0.0, high: float = 1.0) -> Estimate:
         """Return the estimate of a share."""
-        return cls(found.value, max(low, found.low), min(high, found.high))
+        return cls(found.value, min(max(low, found.low), high), max(low, min(high, found.high)))
 
 
 class Shares(Struct, frozen=True):
@@ -106,14 +107,14 @@ class Analysis(Struct, frozen=True):
     bots: tuple[str, ...]
     """The field, from which tables are drawn."""
     all_tables: bool
-    """Whether these are all tables that the field allows, each twice. Otherwise they are drawn at random."""
+    """Whether these are all tables that the field allows. Otherwise they are drawn at random."""
     search: str
     """The search bot; empty if there is none. It is only in `spread`."""
     seed: int
     matches: int
     deals: int
     tables: int
-    """Tables of bots of the field; each plays every deal in all rotations of its seats."""
+    """Different tables of bots of the field. Two or three of them play each deal, in all rotations of their seats."""
     shares: Shares
     skill_matches: float | None
     """Matches after which half of the variance between the mean results of bots is skill; None if bots explain
@@ -160,30 +161,34 @@ def read_analysis(path: Path) -> Analysis:
 
 
 class _Design(NamedTuple):
-    """A balanced design, deal by deal, so that an analysis that is stopped has complete deals."""
+    """A design, deal by deal, so that an analysis that is stopped has complete deals."""
 
     game: Game[Any]
     seed: int
     players: int
-    rounds: Sequence[Sequence[Sequence[str]]]
-    """Round -> table -> bots. All rounds have as many tables."""
+    tables: Sequence[Sequence[str]]
+    drawn: bool
+    """Whether the tables are a sample of those that the field allows."""
+    plays: Sequence[int]
+    """The number of the table of each play; the first few plays are those of the first deal, and so on."""
     deals: int
     search: str
     search_tables: Sequence[Sequence[str]]
     """For each of its deals, the table at which the search bot is the first."""
 
     @property
-    def in_round(self) -> int:
-        """Tables of a round."""
-        return len(self.rounds[0])
-
-    @property
-    def tables(self) -> int:
-        return len(self.rounds) * self.in_round
+    def plays_of_deal(self) -> int:
+        return len(self.plays) // self.deals
 
     @property
     def matches_of_deal(self) -> int:
-        return self.tables * self.players
+        return self.plays_of_deal * self.players
+
+    @property
+    def min_deals(self) -> int:
+        """When the analysis is stopped by Ctrl-C: complete deals without which there is no result."""
+        every_table_twice = 0 if self.drawn else -(-2 * len(self.tables) // self.plays_of_deal)
+        return min(self.deals, max(MIN_PART_DEALS, every_table_twice))
 
     @property
     def matches(self) -> int:
@@ -192,14 +197,13 @@ class _Design(NamedTuple):
 
     def specs(self) -> Iterator[MatchSpec]:
         """Yield the matches of the field, then those of the search bot."""
-        tables = list(chain.from_iterable(self.rounds))
-        for deal in range(self.deals):
+        for number, table in enumerate(self.plays):
+            deal, play = divmod(number, self.plays_of_deal)
             seed = Chance(self.seed).derive("analysis deal", deal)
-            for number, table in enumerate(tables):
-                yield from self._rotations(f"{deal + 1}.{number + 1}", deal * len(tables) + number, seed, table)
-        for deal, table in enumerate(self.search_tables):
+            yield from self._rotations(f"{deal + 1}.{play + 1}", number, seed, self.tables[table])
+        for deal, names in enumerate(self.search_tables):
             seed = Chance(self.seed).derive("analysis search deal", deal)
-            yield from self._rotations(f"search-{deal + 1}", self.deals * len(tables) + deal, seed, table)
+            yield from self._rotations(f"search-{deal + 1}", len(self.plays) + deal, seed, names)
 
     def _rotations(self, name: str, number: int, seed: int, table: Sequence[str]) -> Iterator[MatchSpec]:
         for turn in range(self.players):
@@ -214,9 +218,9 @@ class _Design(NamedTuple):
             )
 
     def places(self, number: int, turn: int) -> list[int]:
-        """Return the place in its table of the bot in each seat, in a rotation of the table with this number.
+        """Return the place in its table of the bot in each seat, in a rotation of the play with this number.
 
-        The order around the table is drawn again for each deal: it belongs to the rest, not to the bots.
+        The order around the table is drawn again for each play: it belongs to the rest, not to the bots.
         """
         order = Chance(self.seed).shuffled(range(self.players), "analysis order", number)
         return order[turn:] + order[:turn]
@@ -224,24 +228,28 @@ class _Design(NamedTuple):
 
 def _design(game: Game[Any], field: Sequence[str], players: int, matches: int, seed: int, search: str) -> _Design:
     chance = Chance(seed)
-    rounds: list[list[Sequence[str]]]
-    if 2 * comb(len(field), players) * players * MIN_COMPLETE_DEALS <= matches:
-        # All tables, twice: two rounds differ by the random numbers of bots, which must not count as the deal's.
-        rounds = [list(combinations(field, players))] * 2
+    tables: list[Sequence[str]] = []
+    possible, wanted = comb(len(field), players), round(matches / players)
+    drawn = possible * MIN_PLAYS_OF_TABLE > wanted
+    of_deal = MAX_PLAYS_OF_DEAL if drawn else min(MAX_PLAYS_OF_DEAL, max(2, possible))
+    deals = max(MIN_DEALS, round(wanted / of_deal))
+    number = deals * of_deal
+    if drawn:
+        while len(tables) < number // MIN_PLAYS_OF_TABLE:  # each bot sits at one of the next few tables
+            order = chance.shuffled(field, "analysis tables", len(tables))
+            tables += [order[at : at + players] for at in range(0, len(order) - players + 1, players)]
+        # Each deal has different tables, and the deals of a table follow each other.
+        plays = [(deal * len(tables) // deals + at) % len(tables) for deal in range(deals) for at in range(of_deal)]
     else:
-        # A round seats as many bots as fit, each once. The errors fall with the numbers of rounds and of deals, so
-        # there are about as many of both.
-        at_once = len(field) // players
-        number = max(MIN_ROUNDS, round(sqrt(matches / (players * at_once))))
-        orders = [chance.shuffled(field, "analysis round", each) for each in range(number)]
-        rounds = [[order[at * players :][:players] for at in range(at_once)] for order in orders]
-    deals = max(MIN_DEALS, round(matches / (len(rounds) * len(rounds[0]) * players)))
+        tables += combinations(field, players)
+        turns = range(-(-number // possible))
+        plays = [at for turn in turns for at in chance.shuffled(range(possible), "analysis tables", turn)][:number]
     others = [name for name in field if name != search]
     search_tables = [
         [search, *chance.shuffled(others, "analysis search table", deal)[: players - 1]]
         for deal in range(SEARCH_DEALS if search else 0)
     ]
-    return _Design(game, seed, players, rounds, deals, search, search_tables)
+    return _Design(game, seed, players, tables, drawn, plays, deals, search, search_tables)
 
 
 # Playing and measuring.
@@ -323,7 +331,7 @@ def _play(setup: RunSetup, design: _Design, request: RunRequest, quiet: bool, so
         deals * design.matches_of_deal + at in played for at in range(design.matches_of_deal)
     ):
         deals += 1
-    if deals < min(design.deals, MIN_PART_DEALS):
+    if deals < design.min_deals:
         raise KeyboardInterrupt
     complete = deals * design.matches_of_deal
     for start in range(design.matches, total, design.players):
@@ -337,25 +345,28 @@ def _measured(game: Game[Any], design: _Design, records: Sequence[GameRecord], f
     of_field = [record for record in records if record.index < design.matches]
     of_search = records[len(of_field) :]
     deals = len(of_field) // design.matches_of_deal
-    rounds, players, in_round = len(design.rounds), design.players, design.in_round
-    results = [[[[0.0] * players for _ in range(deals)] for _ in range(in_round * players)] for _ in range(rounds)]
+    players = design.players
+    tables = design.plays[: deals * design.plays_of_deal]
+    plays = [
+        Play(number // design.plays_of_deal, table, [[0.0] * players for _ in range(players)])
+        for number, table in enumerate(tables)
+    ]
     by_seat: list[list[tuple[int, int, float]]] = [[] for _ in range(players)]
     by_bot: dict[str, list[tuple[int, int, float]]] = {name: [] for name in field}
     counts = _Counts()
     for record in of_field:
-        sets, turn = divmod(record.index, players)
-        deal, table = divmod(sets, design.tables)
-        at, table = divmod(table, in_round)
-        places = design.places(sets, turn)
+        number, turn = divmod(record.index, players)
+        deal, table, results = plays[number]
+        places = design.places(number, turn)
         for seat, share in enumerate(shares_ahead(record.ranks)):
-            results[at][table * players + places[seat]][deal][seat] = share - 0.5
-            by_seat[seat].append((at, deal, share))
-            by_bot[record.seats[seat]].append((at, deal, share))
+            results[places[seat]][seat] = share - 0.5
+            by_seat[seat].append((deal, table, share))
+            by_bot[record.seats[seat]].append((deal, table, share))
             counts.add(record, seat)
-    found = variance_shares(results)
+    found = variance_shares(plays, design.drawn)
     shares = Shares(*[Estimate.of_interval(each) for each in found[1:]])
     spread = [
-        BotLine(name, Estimate.of_interval(mean_of_cells(cells, rounds, deals)), *counts.means(name), len(cells))
+        BotLine(name, Estimate.of_interval(mean_of_cells(cells, design.drawn)), *counts.means(name), len(cells))
         for name, cells in by_bot.items()
         if cells
     ]
@@ -372,16 +383,16 @@ def _measured(game: Game[Any], design: _Design, records: Sequence[GameRecord], f
         options=dict(game.settings),
         players=players,
         bots=tuple(field),
-        all_tables=design.rounds[0] is design.rounds[1],
+        all_tables=not design.drawn,
         search=design.search if of_search else "",
         seed=design.seed,
         matches=len(records),
         deals=deals,
-        tables=design.tables,
+        tables=len(set(tables)),
         shares=shares,
         skill_matches=(1 - bots) / bots if bots > 0 else None,
         seats=tuple(
-            SeatLine(seat, Estimate.of_interval(mean_of_cells(cells, rounds, deals)), *counts.means(seat))
+            SeatLine(seat, Estimate.of_interval(mean_of_cells(cells, design.drawn)), *counts.means(seat))
             for seat, cells in enumerate(by_seat)
         ),
         spread=tuple(sorted(spread, key=lambda line: -line.ahead.value)),
@@ -396,10 +407,9 @@ def _search_line(design: _Design, records: Sequence[GameRecord]) -> BotLine:
         number, turn = divmod(record.index, design.players)
         seat = design.places(number, turn).index(0)  # it is the first of its table
         deal = number - design.matches // design.players
-        cells.append((0, deal, shares_ahead(record.ranks)[seat]))
+        cells.append((deal, 0, shares_ahead(record.ranks)[seat]))
         counts.add(record, seat)
-    interval = mean_of_cells(cells, 1, len(design.search_tables))
-    return BotLine(design.search, Estimate.of_interval(interval), *counts.means(design.search), len(cells))
+    return BotLine(design.search, Estimate.of_interval(mean_of_cells(cells)), *counts.means(design.search), len(cells))
 
 
 class _Counts:

@@ -43,8 +43,8 @@ def _sources(found: Analysis) -> Table:
         lines,
         data,
         summary=[
-            f"{found.matches:,} matches of {', '.join(found.bots)}: {_tables_text(found)}, each with {found.deals:,} "
-            f"deals in all rotations of its seats (seed {found.seed}).",
+            f"{found.matches:,} matches of {', '.join(found.bots)}: {found.deals:,} deals for {_tables_text(found)}, "
+            f"in all rotations of their seats (seed {found.seed}).",
             _skill_sentence(found),
             *([f"{found.faults} faults of bots: these matches count as they ended."] if found.faults else []),
         ],
@@ -65,8 +65,7 @@ def _skill_sentence(found: Analysis) -> str:
 
 def _tables_text(found: Analysis) -> str:
     if found.all_tables:
-        half = found.tables // 2
-        return "their only table, twice" if half == 1 else f"all {half} tables, twice"
+        return "their only table" if found.tables == 1 else f"all {found.tables:,} tables"
     return f"{found.tables:,} tables drawn from them"
 
 

@@ -1,32 +1,40 @@
-"""Where results come from: the shares of their variance that bots, deals and seats explain, from a balanced design.
+"""Where results come from: the shares of their variance that bots, deals, seats and the rest explain.
 
-The design: in each round, tables of bots are drawn at random from the field, or a round has all tables that the field
-allows. Every table plays every deal in all rotations of its seats. So each bot of a table (a member) sits once in each
-seat of each deal.
+The design: each deal is played by a few tables of bots, and each table plays several deals. A play is a deal at a
+table, in all rotations of the seats. Tables are all that the field allows, or drawn from it at random.
 
 The result of a seat is the share of the others that it finished ahead of, minus one half. Its mean is exactly 0, and so
-is its sum over a match. Rounds and deals are drawn independently of each other, so the product of two results that
-have only some of the factors in common has the variance of just these as its expectation. Means of such products,
-computed from sums and sums of squares, are unbiased for any distribution; nothing is assumed to be normal or additive.
-docs/analyse.md has the definitions.
+is its sum over a match. Deals and tables are drawn independently of each other, so the product of two results that
+have only some of the factors in common has the variance of just these as its expectation. Means of such products are
+unbiased for any distribution; nothing is assumed to be normal or additive. docs/analyse.md has the definitions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import fsum
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import repeat
+from math import fsum, sqrt
+from operator import add
 from typing import NamedTuple
 
-from harness.ratings.statistics import Interval, PooledVariance, mean_interval, share_interval
+from harness.ratings.statistics import LEVEL, Interval, mean_interval, student_quantile
 
-MIN_ROUNDS = MIN_DEALS = 3
-"""With fewer, nothing can be left out: the jackknife needs two rounds and two deals that remain."""
+MIN_DEALS = 6
+"""In a design. Fewer say nothing about the differences between deals."""
+MIN_GROUPS = 3
+MAX_GROUPS = 40
+"""The jackknife leaves out deals one by one if there are no more than this, and otherwise in so many groups."""
 
-Cell = Sequence[float]
-"""The results of one member in one deal, seat by seat."""
-Results = Sequence[Sequence[Sequence[Cell]]]
-"""Round -> member -> deal -> seat."""
-Numbers = Sequence[int]
+Vector = Sequence[float]
+
+
+class Play(NamedTuple):
+    """A deal at a table, in all rotations of the seats."""
+
+    deal: int
+    table: int
+    results: list[list[float]]
+    """Member of the table -> seat -> result."""
 
 
 class VarianceShares(NamedTuple):
@@ -41,141 +49,176 @@ class VarianceShares(NamedTuple):
     """The part of `rest` that comes from bots which do better in some seats than others do."""
 
 
-class _Components(NamedTuple):
-    """Estimated variances."""
+def variance_shares(plays: Iterable[Play], drawn: bool) -> VarianceShares:
+    """Return the shares of the variance of results, with intervals.
 
-    total: float
-    bots: float
-    deals: float
-    seats: float
-    members_and_seats: float
-
-    def shares(self) -> tuple[float, ...]:
-        """Return the shares of bots, deals, seats, the rest, and members in seats."""
-        total = self.total or 1.0
-        found = [self.bots / total, self.deals / total, self.seats / total]
-        return (*found, 1 - fsum(found), self.members_and_seats / total)
-
-
-def variance_shares(results: Results) -> VarianceShares:
-    """Return the shares of the variance of results in a balanced design, with intervals."""
-    sums = _Sums(results)
-    whole = sums.components(range(sums.rounds), range(sums.deals))
-    if not whole.total:  # all matches were ties
-        nothing = Interval(0.0, 0.0, 0.0)
-        return VarianceShares(0.0, *[nothing] * 5)
-    variances = two_way_variances(
-        lambda rounds, deals: sums.components(rounds, deals).shares(), sums.rounds, sums.deals
-    )
-    intervals = [
-        share_interval(value, pooled.variance, pooled.freedom)
-        for value, pooled in zip(whole.shares(), variances, strict=True)
-    ]
-    return VarianceShares(whole.total, *intervals)
-
-
-def mean_of_cells(cells: Sequence[tuple[int, int, float]], rounds: int, deals: int) -> Interval:
-    """Return the mean of values, each with its round and deal, with an interval; infinite if all are of one deal."""
-    by_round = [[0.0, 0.0] for _ in range(rounds)]
-    by_deal = [[0.0, 0.0] for _ in range(deals)]
-    for at, deal, value in cells:
-        for each in (by_round[at], by_deal[deal]):
-            each[0] += value
-            each[1] += 1
-    total, count = fsum([value for _, _, value in cells]), len(cells)
-    pooled = PooledVariance()
-    for groups in (by_round, by_deal):
-        there = [group for group in groups if group[1]]
-        left_out = [(total - sum_) / (count - number) for sum_, number in there if number < count]
-        if len(left_out) >= MIN_DEALS:
-            pooled.add(_jackknife_variance(left_out), len(left_out) - 1)
-    return mean_interval(total / count, pooled.variance, pooled.freedom)
-
-
-def two_way_variances(
-    estimate: Callable[[Numbers, Numbers], Sequence[float]], rounds: int, deals: int
-) -> list[PooledVariance]:
-    """Return the variance of each value that `estimate` returns for these rounds and deals.
-
-    It is the jackknife's over rounds plus that over deals: what comes from single matches is in both, so the sum is too
-    large rather than too small (Owen, The pigeonhole bootstrap, 2007). Two rounds are those with all tables: what they
-    differ by differs between deals, too.
+    `drawn` tables are a sample of the tables of the field; otherwise they are all tables.
     """
-    all_rounds, all_deals = range(rounds), range(deals)
-    fewer_rounds = [
-        estimate([at for at in all_rounds if at != out], all_deals) for out in all_rounds if rounds >= MIN_ROUNDS
-    ]
-    fewer_deals = [
-        estimate(all_rounds, [at for at in all_deals if at != out]) for out in all_deals if deals >= MIN_DEALS
-    ]
-    found = [PooledVariance() for _ in (fewer_rounds or fewer_deals or [()])[0]]
-    for left_out in (fewer_rounds, fewer_deals):
-        for pooled, values in zip(found, zip(*left_out, strict=True), strict=False):
-            pooled.add(_jackknife_variance(values), len(values) - 1)
-    return found
+    sums = [_sums(play) for play in plays]
+    whole = _estimate(sums, drawn)
+    if not whole.variance:  # all matches were ties
+        return VarianceShares(0.0, *[Interval(0.0, 0.0, 0.0)] * 5)
+    deals = [play.deal for play in sums]
+    tables = [play.table for play in sums] if drawn else None
+    errors, freedom = _jackknife(lambda kept: _estimate([sums[at] for at in kept], drawn).shares, deals, tables)
+    found = [mean_interval(value, error, freedom) for value, error in zip(whole.shares, errors, strict=True)]
+    for place, plain in ((0, whole.plain_bots), (2, whole.plain_seats)):
+        found[place] = _square_interval(whole.shares[place], errors[place], freedom, plain)
+    return VarianceShares(whole.variance, *found)
 
 
-def _jackknife_variance(values: Sequence[float]) -> float:
+def mean_of_cells(cells: Sequence[tuple[int, int, float]], drawn: bool = False) -> Interval:
+    """Return the mean of values, each with its deal and table, with an interval; infinite if there are few deals."""
+    values = [value for _, _, value in cells]
     mean = fsum(values) / len(values)
-    return (len(values) - 1) / len(values) * fsum([(value - mean) ** 2 for value in values])
+    variances, freedom = _jackknife(
+        lambda kept: [fsum([values[at] for at in kept]) / len(kept) if kept else mean],
+        [deal for deal, _, _ in cells],
+        [table for _, table, _ in cells] if drawn else None,
+    )
+    return mean_interval(mean, variances[0], freedom)
 
 
-class _Sums:
-    """Sums over the cells of a design, from which the components for any of its rounds and deals follow."""
-
-    def __init__(self, results: Results) -> None:
-        self.rounds, self.members, self.deals = len(results), len(results[0]), len(results[0][0])
-        self.seats = len(results[0][0][0])
-        self.results = results
-        self.squares = [
-            [fsum([value**2 for member in each for value in member[deal]]) for deal in range(self.deals)]
-            for each in results
-        ]
-        self.by_seat = [
-            [
-                [fsum([member[deal][seat] for member in each]) / self.members for seat in range(self.seats)]
-                for deal in range(self.deals)
-            ]
-            for each in results
-        ]
-        """Round -> deal -> seat -> the mean over members."""
-        self.by_member = [[[fsum(cell) / self.seats for cell in member] for member in each] for each in results]
-        """Round -> member -> deal -> the mean over seats."""
-
-    def components(self, rounds: Numbers, deals: Numbers) -> _Components:
-        """Return the estimated variances from these rounds and deals."""
-        cells = len(rounds) * self.members * len(deals) * self.seats
-        total = fsum([self.squares[at][deal] for at in rounds for deal in deals]) / cells
-        members = [self.by_member[at][member] for at in rounds for member in range(self.members)]
-        # The same member in two deals: what these results have in common is the bot, in its company.
-        bots = fsum([_different_pairs([member[deal] for deal in deals]) for member in members]) / len(members)
-        seats = in_deals = 0.0
-        for seat in range(self.seats):
-            grid = [[self.by_seat[at][deal][seat] for deal in deals] for at in rounds]
-            # The same seat in two rounds and two deals, and in two rounds of one deal: other bots have the same cards.
-            seats += _different_rows_and_columns(grid) / self.seats
-            in_deals += fsum(map(_different_pairs, zip(*grid, strict=True))) / len(deals) / self.seats
-        # The same member in the same seat of two deals.
-        in_seats = [
-            _different_pairs([self.results[at][member][deal][seat] for deal in deals])
-            for at in rounds
-            for member in range(self.members)
-            for seat in range(self.seats)
-        ]
-        both = fsum(in_seats) / len(in_seats)
-        return _Components(total, bots, in_deals - seats, seats, both - bots - seats)
+# Estimates.
 
 
-def _different_pairs(values: Sequence[float]) -> float:
-    """Return the mean product of two different ones of these values."""
-    return (fsum(values) ** 2 - fsum([value**2 for value in values])) / (len(values) * (len(values) - 1))
+class _Sums(NamedTuple):
+    """A play. Each vector has a 1 in front: added up, the plays are counted."""
+
+    deal: int
+    table: int
+    cells: Vector
+    by_member: Vector
+    """Mean over seats."""
+    by_seat: Vector
+    """Mean over members."""
+    squares: float
 
 
-def _different_rows_and_columns(grid: Sequence[Sequence[float]]) -> float:
-    """Return the mean product of two values in different rows and different columns."""
-    rows, columns = len(grid), len(grid[0])
-    by_row = fsum([fsum(row) ** 2 for row in grid])
-    by_column = fsum([fsum(column) ** 2 for column in zip(*grid, strict=True)])
-    squares = fsum([value**2 for row in grid for value in row])
-    total = fsum([value for row in grid for value in row]) ** 2
-    return (total - by_row - by_column + squares) / (rows * (rows - 1) * columns * (columns - 1))
+class _Estimate(NamedTuple):
+    variance: float
+    shares: Vector
+    """Of bots, deals, seats, the rest, and members in seats."""
+    plain_bots: float
+    plain_seats: float
+    """The shares of bots and of seats if the square of an estimated mean is taken for the square of the mean."""
+
+
+class _Pairs(NamedTuple):
+    """The sum of the products of pairs of vectors, and the number of pairs."""
+
+    products: float
+    number: float
+
+    def without(self, others: _Pairs) -> _Pairs:
+        return _Pairs(self.products - others.products, self.number - others.number)
+
+    def mean(self, scale: float) -> float:
+        return self.products / self.number / scale if self.number else 0.0
+
+
+def _sums(play: Play) -> _Sums:
+    cells = [value for member in play.results for value in member]
+    size = len(play.results)
+    return _Sums(
+        play.deal,
+        play.table,
+        (1.0, *cells),
+        (1.0, *[fsum(member) / size for member in play.results]),
+        (1.0, *[fsum(seat) / size for seat in zip(*play.results, strict=True)]),
+        fsum([value**2 for value in cells]),
+    )
+
+
+def _estimate(plays: Sequence[_Sums], drawn: bool) -> _Estimate:
+    deals, tables = [play.deal for play in plays], [play.table for play in plays]
+    both = list(zip(deals, tables, strict=True))
+    members, seats = [play.by_member for play in plays], [play.by_seat for play in plays]
+    cells = [play.cells for play in plays]
+    size = len(seats[0]) - 1
+    total = fsum([play.squares for play in plays]) / len(plays) / size**2
+    # The same member in two deals: what these results have in common is the bot, in its company.
+    of_bots = _pairs(members, tables)
+    bots = of_bots.without(_pairs(members, both)).mean(size)
+    # The same seat in two deals, and at two tables if these are a sample.
+    of_seats, in_deals = _pairs(seats, repeat(0)), _pairs(seats, deals)
+    apart = of_seats.without(in_deals)
+    if drawn:
+        apart = apart.without(_pairs(seats, tables).without(_pairs(seats, both)))
+    seat = apart.mean(size)
+    # The same seat in two plays of a deal: other bots have the same cards.
+    deal = in_deals.without(_pairs(seats, range(len(plays)))).mean(size) - seat
+    # The same member in the same seat of two deals.
+    member_and_seat = _pairs(cells, tables).without(_pairs(cells, both)).mean(size**2) - bots - seat
+    scale = total or 1.0
+    found = [bots / scale, deal / scale, seat / scale]
+    return _Estimate(
+        total,
+        (*found, 1 - fsum(found), member_and_seat / scale),
+        of_bots.mean(size) / scale,
+        of_seats.mean(size) / scale,
+    )
+
+
+def _pairs(vectors: Iterable[Vector], keys: Iterable[Hashable]) -> _Pairs:
+    """Return all ordered pairs of vectors with equal keys, each with itself among them."""
+    sums: dict[Hashable, Vector] = {}
+    for vector, key in zip(vectors, keys, strict=False):
+        known = sums.get(key)
+        sums[key] = vector if known is None else list(map(add, known, vector))
+    squares = [fsum([value**2 for value in column]) for column in zip(*sums.values(), strict=True)]
+    return _Pairs(fsum(squares[1:]), squares[0])
+
+
+# Intervals.
+
+
+def _jackknife(
+    estimate: Callable[[Sequence[int]], Vector], deals: Sequence[int], tables: Sequence[int] | None
+) -> tuple[list[float], float]:
+    """Return the variances of the values that `estimate` returns for the numbers of some plays, and their degrees of
+    freedom: 0 if there are too few deals or tables.
+
+    `deals` and `tables` are those of each play; no tables if these are not a sample. What differs from play to play is
+    in the variance over deals and in that over tables, so it is subtracted once (Cameron, Gelbach and Miller, Robust
+    inference with multiway clustering, 2011).
+    """
+    over_deals, freedom = _left_out(estimate, deals)
+    if tables is None:
+        return over_deals, freedom
+    over_tables, more = _left_out(estimate, tables)
+    over_plays, _ = _left_out(estimate, list(zip(deals, tables, strict=True)))
+    all_three = zip(over_deals, over_tables, over_plays, strict=True)
+    return [max(deal, table, deal + table - play) for deal, table, play in all_three], min(freedom, more)
+
+
+def _left_out(estimate: Callable[[Sequence[int]], Vector], keys: Sequence[Hashable]) -> tuple[list[float], float]:
+    """Return the jackknife's variances over groups of keys, and their degrees of freedom."""
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    groups = min(MAX_GROUPS, len(numbers))
+    of_play = [numbers[key] % groups for key in keys]
+    values = [estimate([at for at, group in enumerate(of_play) if group != out]) for out in range(groups)]
+    variances = []
+    for column in zip(*values, strict=True):
+        mean = fsum(column) / groups
+        variances.append((groups - 1) / groups * fsum([(value - mean) ** 2 for value in column]))
+    return variances, groups - 1 if groups >= MIN_GROUPS else 0
+
+
+def _square_interval(value: float, variance: float, freedom: float, plain: float) -> Interval:
+    """Return the interval of the square of a mean (of several, the mean square). `value` is the unbiased estimate, and
+    `plain` the square of the estimated mean.
+
+    The estimate varies the more, the larger the true square is: about as 2 * square + bias. The jackknife's variance
+    belongs to the estimated square, so an interval of equal reach ends too low where the estimate is too low. This
+    interval has every square from which the estimate differs no more than its error there allows.
+    """
+    if not freedom or plain <= 0:
+        return mean_interval(value, variance, freedom)
+    bias = plain - value
+    centre = max(value, -bias / 2)
+    # Where the estimated mean is nearly 0, so is `plain`, and the quotient is noise; the bias bounds it there.
+    quotient = min(variance / plain, max(4 * bias, variance / (plain + bias)))
+    scale = student_quantile((1 + LEVEL) / 2, freedom) ** 2 * quotient
+    reach = sqrt(scale * (centre + scale / 4 + bias / 2))
+    return Interval(value, centre + scale / 2 - reach, centre + scale / 2 + reach)
