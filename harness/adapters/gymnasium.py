@@ -13,18 +13,19 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-import gymnasium
-import numpy as np
-from gymnasium import spaces
-from gymnasium.error import InvalidAction, ResetNeeded
-
 from harness.adapters.encoding import EncodingName, encoding_of
-from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, reward_function
+from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, extra, reward_function
 from harness.api.matches import installed_here, seat_entrants, single_match
 from harness.core.errors import UsageError
 from harness.core.records import GameRecord, Isolation, Value
 from harness.match.stepper import EXTERNAL, MatchStepper
 from harness.runs.request import BotLike
+
+with extra("gymnasium"):
+    import gymnasium
+    import numpy as np
+    from gymnasium import spaces
+    from gymnasium.error import InvalidAction, ResetNeeded
 
 METADATA = {"render_modes": ["human", "ansi"], "render_fps": 1}
 SEED_BITS = 48

@@ -13,11 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-import numpy as np
-import pyspiel
-
 from harness.adapters.encoding import encoding_of
-from harness.adapters.play import REWARDS, played_record, reward_bounds, reward_function
+from harness.adapters.play import REWARDS, extra, played_record, reward_bounds, reward_function
 from harness.api.matches import installed_here
 from harness.core.action import Action, View
 from harness.core.bot import Bot, kebab
@@ -25,6 +22,10 @@ from harness.core.errors import ArenaError, UsageError
 from harness.core.game import Game, State
 from harness.core.records import GameRecord, Value
 from harness.core.rng import Chance
+
+with extra("openspiel"):
+    import numpy as np
+    import pyspiel
 
 DEALS = 1000
 """How many deals there are by default: outcomes of the chance node with which a match begins."""

@@ -10,21 +10,22 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
-import pettingzoo
-from gymnasium import spaces
-from gymnasium.error import ResetNeeded
-from gymnasium.utils import EzPickle, seeding
-from pettingzoo import AECEnv
-from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
-
 from harness.adapters.encoding import EncodingName, encoding_of
-from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, played_record, reward_function
+from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, extra, played_record, reward_function
 from harness.core.action import Action
 from harness.core.errors import IllegalAction
 from harness.core.game import Game, State
 from harness.core.records import GameRecord, Value
 from harness.core.rng import Chance
+
+with extra("pettingzoo"):
+    import numpy as np
+    import pettingzoo
+    from gymnasium import spaces
+    from gymnasium.error import ResetNeeded
+    from gymnasium.utils import EzPickle, seeding
+    from pettingzoo import AECEnv
+    from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 METADATA = {"name": "arena_v0", "render_modes": ["human", "ansi"], "is_parallelizable": False, "render_fps": 1}
 SEED_BITS = 48

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final, Literal
 
@@ -25,6 +26,16 @@ half), its score, or its rank as a negative number. Until then all get 0."""
 
 TRUNCATED: Final = "truncated"
 """The ending of a match that a rule has stopped."""
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Import libraries of an extra; if one is missing, the error says what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"This needs {error.name}, which is not installed: pip install 'arena-harness[{name}]'."
+        raise ModuleNotFoundError(message, name=error.name) from None
 
 
 def configured(

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -34,3 +35,13 @@ def test_the_network_in_a_file_is_a_bot():
     names: dict[str, object] = {"__file__": "my_network.py", "__name__": "my_network"}
     exec(source, names)  # noqa: S102 - our own page
     assert names["MyNetwork"].name == "my-network"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("adapter", "library"), [("gymnasium", "gymnasium"), ("openspiel", "pyspiel"), ("pettingzoo", "pettingzoo")]
+)
+def test_without_its_library_an_adapter_says_what_to_install(adapter, library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, f"harness.adapters.{adapter}", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=rf"{library}.* pip install 'arena-harness\[{adapter}\]'"):
+        import_module(f"harness.adapters.{adapter}")

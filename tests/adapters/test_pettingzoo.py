@@ -17,7 +17,10 @@ from harness.plugins.registry import load
 
 pettingzoo = pytest.importorskip("pettingzoo", reason="needs PettingZoo: pip install 'arena-harness[pettingzoo]'")
 from gymnasium.error import ResetNeeded
-from pettingzoo.test import api_test, render_test, seed_test
+
+with warnings.catch_warnings():  # where pygame is installed, the tests import a game the old way
+    warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)
+    from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils import aec_to_parallel, wrappers
 
 from harness.adapters import pettingzoo as arena_zoo
