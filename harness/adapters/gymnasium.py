@@ -14,7 +14,7 @@ from operator import index
 from typing import Any
 
 from harness.adapters.encoding import EncodingName, encoding_of
-from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, extra, reward_function
+from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, deal_of, extra, reward_function
 from harness.api.matches import installed_here, seat_entrants, single_match
 from harness.core.errors import UsageError
 from harness.core.records import GameRecord, Isolation, Value
@@ -81,7 +81,7 @@ class ArenaEnv(gymnasium.Env):  # type: ignore[misc]  # types of extras are not 
         """Deal a new match, and let the bots play until the learning seat has to decide."""
         super().reset(seed=seed)
         drawn, place = (int(each) for each in self.np_random.integers(2**SEED_BITS, size=2))
-        deal = int((options or {}).get("deal", drawn))
+        deal = deal_of(options, drawn)
         learner = self._played_seat = place % self.players if self.seat is None else self.seat
         entrants = [self._opponents[(seat - learner - 1) % self.players] if seat != learner else None
                     for seat in range(self.players)]  # fmt: skip

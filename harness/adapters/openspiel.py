@@ -115,6 +115,8 @@ class ArenaState(pyspiel.State):  # type: ignore[misc]  # types of extras are no
     def resample_from_infostate(self, player: int, _sampler: object = None) -> ArenaState:
         """Return a state that the player cannot distinguish from this one, its unknown part dealt again."""
         game = self.arena_game
+        if player not in range(game.num_players()):
+            raise pyspiel.SpielError(f"There is no player {player}: there are {game.num_players()}, from 0.")
         new: ArenaState = self.clone()
         new.deal = -1
         new.held.state = game.rules.imagine(self.arena_state.view(player), game.next_luck().rng("imagine"))
@@ -123,7 +125,7 @@ class ArenaState(pyspiel.State):  # type: ignore[misc]  # types of extras are no
     def record(self) -> GameRecord:
         """Return the referee's record of a finished match; an imagined one has none."""
         if self.deal < 0:
-            raise UsageError("An imagined state belongs to no deal: there is no record of it.")
+            raise UsageError("A state before the deal and an imagined one belong to no deal: they have no record.")
         return played_record(self.arena_game.rules, self.deal, self.num_players(), self.codes)
 
     def __str__(self) -> str:
@@ -185,6 +187,8 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc]  # types of extras are not 
         except ArenaError as error:
             raise pyspiel.SpielError(str(error)) from error
         self.deals = int(given["deals"])
+        if self.deals < 1:
+            raise pyspiel.SpielError(f"There must be at least 1 deal, not {self.deals}.")
         self._resampled = 0
         info = pyspiel.GameInfo(
             num_distinct_actions=len(self.rules.actions),

@@ -11,7 +11,16 @@ from operator import attrgetter
 from typing import Any
 
 from harness.adapters.encoding import EncodingName, encoding_of
-from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, extra, played_record, reward_function
+from harness.adapters.play import (
+    TRUNCATED,
+    Masks,
+    RewardName,
+    configured,
+    deal_of,
+    extra,
+    played_record,
+    reward_function,
+)
 from harness.core.action import Action
 from harness.core.errors import IllegalAction
 from harness.core.game import Game, State
@@ -125,7 +134,7 @@ class ArenaEnv(AECEnv, EzPickle):  # type: ignore[misc]  # types of extras are n
         """Deal a new match."""
         if seed is not None or self._random is None:
             self._random, _ = seeding.np_random(seed)
-        self.deal = int((options or {}).get("deal", self._random.integers(2**SEED_BITS)))
+        self.deal = deal_of(options, int(self._random.integers(2**SEED_BITS)))
         self._state, self.codes = self.game.new(self.players, Chance(self.deal)), []
         self.agents: list[str] = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)

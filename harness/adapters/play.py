@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from operator import index
 from typing import Any, Final, Literal
 
 from harness.api.matches import installed_here, single_match
@@ -62,6 +63,17 @@ def reward_bounds(game: Game[Any], players: int, name: str) -> tuple[float, floa
     if name == "score":
         return game.score_bounds(players)
     return (0.0, 1.0) if name == "share" else (-float(players), -1.0)
+
+
+def deal_of(options: Mapping[str, Any] | None, drawn: int) -> int:
+    """Return the deal that the options of `reset` name, or the drawn one."""
+    deal = (options or {}).get("deal", drawn)
+    try:
+        if index(deal) >= 0:
+            return index(deal)
+    except TypeError:
+        pass
+    raise UsageError(f"A deal is a whole number from 0, not {deal!r}.")
 
 
 class Masks:

@@ -23,7 +23,7 @@ MIN_DEALS = 6
 """In a design. Fewer say nothing about the differences between deals."""
 MIN_GROUPS = 3
 MAX_GROUPS = 40
-"""The jackknife leaves out deals one by one if there are no more than this, and otherwise in so many groups."""
+"""The jackknife leaves out deals one by one, or in this many groups if there are more deals."""
 
 Vector = Sequence[float]
 

@@ -85,6 +85,8 @@ def export_folder(
     softly: bool = False,
 ) -> Exported:
     """Write an opened run; `softly` is for notebooks, whose process continues after Ctrl-C."""
+    if isinstance(tables, str):
+        raise UsageError(f"The tables are a list of names, not {tables!r}.")
     for name in tables:
         if name not in TABLES:
             raise UnknownName("table of an export", name, TABLES)

@@ -117,6 +117,9 @@ def test_other_mistakes_are_errors():
         ArenaEnv("el-paso", "outlaw")
     with pytest.raises(UsageError, match="seats 0 to 1, not 4"):
         ArenaEnv("el-paso", ["outlaw"], seat=4)
+    for options in ({"deal": "7"}, {"deal": -1}, {"deal": 1.5}):
+        with pytest.raises(UsageError, match="A deal is a whole number"):
+            env.reset(options=options)
     with pytest.raises(gymnasium.error.NameNotFound):
         gymnasium.make("harness.adapters.gymnasium:Arenas-v0")
 

@@ -143,7 +143,7 @@ def test_a_learner_of_openspiel_trains_for_100_episodes():
 
 def test_mistakes_are_the_errors_of_openspiel_and_change_nothing():
     for name in ("arena_el_pato", "arena_el_paso(players=9)", "arena_el_paso(edition=xx)", "arena_el_paso(gold=1)",
-                 "arena_el_paso(reward=gold)", "arena_el_paso(encoding=best)"):  # fmt: skip
+                 "arena_el_paso(reward=gold)", "arena_el_paso(encoding=best)", "arena_el_paso(deals=0)"):  # fmt: skip
         with pytest.raises(pyspiel.SpielError):
             pyspiel.load_game(name)
     state = game_of("arena_el_paso").new_initial_state()
@@ -155,6 +155,8 @@ def test_mistakes_are_the_errors_of_openspiel_and_change_nothing():
     before = str(state), state.history()
     with pytest.raises(pyspiel.SpielError, match="not legal now"):
         state.apply_action(10_000)
+    with pytest.raises(pyspiel.SpielError, match="no player 2"):
+        state.resample_from_infostate(2, None)
     assert (str(state), state.history()) == before
     with pytest.raises(ValueError, match="no parameters"):
         state.get_game().make_py_observer(None, {"wrong": 1})

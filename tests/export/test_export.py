@@ -189,6 +189,8 @@ def test_names_that_do_not_exist_are_refused(run, tmp_path):
         export_run(run.folder, "xlsx", tmp_path)
     with pytest.raises(UnknownName):
         export_run(run.folder, folder=tmp_path, tables=["moves"])
+    with pytest.raises(UsageError, match="list of names"):
+        export_run(run.folder, folder=tmp_path, tables="matches")
     with pytest.raises(UnknownName):
         export_run(run.folder, folder=tmp_path, views="pictures")
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from statistics import NormalDist, mean, stdev
+from statistics import mean, stdev
 
 import pytest
 
 from harness.output.leaderboard import leaderboard_files
 from harness.plugins.registry import load
+from harness.ratings.statistics import student_quantile
 from harness.runs.standings import boards_of
 from harness.runs.store import RunFolder
 from harness.verify.records import check_run
 
 RUNS = sorted((Path(__file__).parents[2] / "results" / "learned").iterdir())
 CHARACTERS = {"el-paso": {"diehard", "skittish"}, "gnadenlos": {"miser", "debtor"}, "x-pasch": {"founder", "raider"}}
-SURE = NormalDist().inv_cdf(0.99)
 
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
@@ -40,4 +40,5 @@ def test_it_is_ahead_of_every_character(folder):
             deals[seat][record.seed].append((rank > own) + (rank == own) / 2)
     for character in CHARACTERS[record.game]:
         shares = [mean(shares) for shares in deals[character].values()]
-        assert mean(shares) - SURE * stdev(shares) / len(shares) ** 0.5 > 0.5, character
+        sure = student_quantile(0.99, len(shares) - 1)
+        assert mean(shares) - sure * stdev(shares) / len(shares) ** 0.5 > 0.5, character
