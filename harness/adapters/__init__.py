@@ -5,6 +5,8 @@ Their libraries are extras: import `harness.adapters.pettingzoo`, `.gymnasium` o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,3 +22,13 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module("harness.adapters.policy"), name)
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Import libraries of an extra; if one is missing, the error says what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"This needs {error.name}, which is not installed: pip install 'arena-harness[{name}]'."
+        raise ModuleNotFoundError(message, name=error.name) from None

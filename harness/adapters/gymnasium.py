@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
+from harness.adapters import extra
 from harness.adapters.encoding import EncodingName, encoding_of
-from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, deal_of, extra, reward_function
+from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, deal_of, reward_function
 from harness.api.matches import installed_here, seat_entrants, single_match
 from harness.core.errors import UsageError
 from harness.core.records import GameRecord, Isolation, Value

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from harness.adapters import extra
 from harness.adapters.encoding import encoding_of
-from harness.adapters.play import REWARDS, extra, played_record, reward_bounds, reward_function
+from harness.adapters.play import REWARDS, played_record, reward_bounds, reward_function
 from harness.api.matches import installed_here
 from harness.core.action import Action, View
 from harness.core.bot import Bot, kebab

@@ -10,17 +10,9 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
+from harness.adapters import extra
 from harness.adapters.encoding import EncodingName, encoding_of
-from harness.adapters.play import (
-    TRUNCATED,
-    Masks,
-    RewardName,
-    configured,
-    deal_of,
-    extra,
-    played_record,
-    reward_function,
-)
+from harness.adapters.play import TRUNCATED, Masks, RewardName, configured, deal_of, played_record, reward_function
 from harness.core.action import Action
 from harness.core.errors import IllegalAction
 from harness.core.game import Game, State

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import index
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, SupportsIndex
 
 from harness.api.matches import installed_here, single_match
 from harness.core.action import Action
@@ -27,16 +26,6 @@ half), its score, or its rank as a negative number. Until then all get 0."""
 
 TRUNCATED: Final = "truncated"
 """The ending of a match that a rule has stopped."""
-
-
-@contextmanager
-def extra(name: str) -> Iterator[None]:
-    """Import libraries of an extra; if one is missing, the error says what to install."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        message = f"This needs {error.name}, which is not installed: pip install 'arena-harness[{name}]'."
-        raise ModuleNotFoundError(message, name=error.name) from None
 
 
 def configured(
@@ -68,11 +57,8 @@ def reward_bounds(game: Game[Any], players: int, name: str) -> tuple[float, floa
 def deal_of(options: Mapping[str, Any] | None, drawn: int) -> int:
     """Return the deal that the options of `reset` name, or the drawn one."""
     deal = (options or {}).get("deal", drawn)
-    try:
-        if index(deal) >= 0:
-            return index(deal)
-    except TypeError:
-        pass
+    if isinstance(deal, SupportsIndex) and index(deal) >= 0:
+        return index(deal)
     raise UsageError(f"A deal is a whole number from 0, not {deal!r}.")
 
 

@@ -231,7 +231,7 @@ def _design(game: Game[Any], field: Sequence[str], players: int, matches: int, s
     tables: list[Sequence[str]] = []
     possible, wanted = comb(len(field), players), round(matches / players)
     drawn = possible * MIN_PLAYS_OF_TABLE > wanted
-    of_deal = MAX_PLAYS_OF_DEAL if drawn else min(MAX_PLAYS_OF_DEAL, max(2, possible))
+    of_deal = min(MAX_PLAYS_OF_DEAL, max(2, possible))
     deals = max(MIN_DEALS, round(wanted / of_deal))
     number = deals * of_deal
     if drawn:
@@ -347,10 +347,8 @@ def _measured(game: Game[Any], design: _Design, records: Sequence[GameRecord], f
     deals = len(of_field) // design.matches_of_deal
     players = design.players
     tables = design.plays[: deals * design.plays_of_deal]
-    plays = [
-        Play(number // design.plays_of_deal, table, [[0.0] * players for _ in range(players)])
-        for number, table in enumerate(tables)
-    ]
+    deal_of = [number // design.plays_of_deal for number in range(len(tables))]
+    plays = [Play(*both, [[0.0] * players for _ in range(players)]) for both in zip(deal_of, tables, strict=True)]
     by_seat: list[list[tuple[int, int, float]]] = [[] for _ in range(players)]
     by_bot: dict[str, list[tuple[int, int, float]]] = {name: [] for name in field}
     counts = _Counts()

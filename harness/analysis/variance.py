@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import repeat
 from math import fsum, sqrt
 from operator import add
+from statistics import pvariance
 from typing import NamedTuple
 
 from harness.ratings.statistics import LEVEL, Interval, mean_interval, student_quantile
@@ -118,16 +119,12 @@ class _Pairs(NamedTuple):
 
 
 def _sums(play: Play) -> _Sums:
-    cells = [value for member in play.results for value in member]
     size = len(play.results)
-    return _Sums(
-        play.deal,
-        play.table,
-        (1.0, *cells),
-        (1.0, *[fsum(member) / size for member in play.results]),
-        (1.0, *[fsum(seat) / size for seat in zip(*play.results, strict=True)]),
-        fsum([value**2 for value in cells]),
-    )
+    cells = [value for member in play.results for value in member]
+    members = [fsum(member) / size for member in play.results]
+    seats = [fsum(seat) / size for seat in zip(*play.results, strict=True)]
+    squares = fsum([value**2 for value in cells])
+    return _Sums(play.deal, play.table, (1.0, *cells), (1.0, *members), (1.0, *seats), squares)
 
 
 def _estimate(plays: Sequence[_Sums], drawn: bool) -> _Estimate:
@@ -152,12 +149,8 @@ def _estimate(plays: Sequence[_Sums], drawn: bool) -> _Estimate:
     member_and_seat = _pairs(cells, tables).without(_pairs(cells, both)).mean(size**2) - bots - seat
     scale = total or 1.0
     found = [bots / scale, deal / scale, seat / scale]
-    return _Estimate(
-        total,
-        (*found, 1 - fsum(found), member_and_seat / scale),
-        of_bots.mean(size) / scale,
-        of_seats.mean(size) / scale,
-    )
+    shares = (*found, 1 - fsum(found), member_and_seat / scale)
+    return _Estimate(total, shares, of_bots.mean(size) / scale, of_seats.mean(size) / scale)
 
 
 def _pairs(vectors: Iterable[Vector], keys: Iterable[Hashable]) -> _Pairs:
@@ -198,10 +191,7 @@ def _left_out(estimate: Callable[[Sequence[int]], Vector], keys: Sequence[Hashab
     groups = min(MAX_GROUPS, len(numbers))
     of_play = [numbers[key] % groups for key in keys]
     values = [estimate([at for at, group in enumerate(of_play) if group != out]) for out in range(groups)]
-    variances = []
-    for column in zip(*values, strict=True):
-        mean = fsum(column) / groups
-        variances.append((groups - 1) / groups * fsum([(value - mean) ** 2 for value in column]))
+    variances = [(groups - 1) * pvariance(column) for column in zip(*values, strict=True)]
     return variances, groups - 1 if groups >= MIN_GROUPS else 0
 
 
