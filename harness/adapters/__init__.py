@@ -30,5 +30,5 @@ def extra(name: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        message = f"This needs {error.name}, which is not installed: pip install 'arena-harness[{name}]'."
-        raise ModuleNotFoundError(message, name=error.name) from None
+        fix = f"pip install 'arena-harness[{name}]'"
+        raise ModuleNotFoundError(f"This needs {error.name}, which is not installed: {fix}.") from None

@@ -20,7 +20,6 @@ from harness.cli.options import (
     show,
     table_format_option,
 )
-from harness.core.errors import UsageError
 from harness.core.files import write_named_file
 
 
@@ -68,8 +67,6 @@ def command(
     from harness.runs.request import RunRequest
 
     check_table_options(table_format, ())
-    if out is not None and not out.parent.is_dir():  # now, not after minutes of play
-        raise UsageError(f"There is no folder {out.parent} to write to.")
     request = RunRequest(games=(game,), **{"seed": 1, **given(typed)})
     make_ready(request.workers, request.threads, request)
     found = analyse_game(request, load_plugins(isolate=request.isolate), matches, search, quiet)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from math import comb
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,7 +15,7 @@ from msgspec import Struct
 
 from harness.analysis.profile import Profile, profile_of
 from harness.analysis.tables import tables_of
-from harness.analysis.variance import MIN_DEALS, Play, mean_of_cells, variance_shares
+from harness.analysis.variance import MIN_DEALS, Play, mean_over_deals, variance_shares
 from harness.api.matches import installed_here
 from harness.core.errors import StoreError, UsageError, printable
 from harness.core.files import MAX_TEXT_BYTES, UnreadableFile, read_regular_file
@@ -42,6 +43,8 @@ With more plays of a deal or of a table there would be fewer deals or tables, an
 MAX_REPLAYED = 400
 """Matches that are replayed for choices and rules."""
 MIN_PART_DEALS = 8
+"""When the analysis is stopped by Ctrl-C: complete deals without which there is no result. If all tables are played, it
+needs as many deals as tables, too: then each has played two deals or more."""
 SCHEMA = 1
 
 
@@ -185,12 +188,6 @@ class _Design(NamedTuple):
         return self.plays_of_deal * self.players
 
     @property
-    def min_deals(self) -> int:
-        """When the analysis is stopped by Ctrl-C: complete deals without which there is no result."""
-        every_table_twice = 0 if self.drawn else -(-2 * len(self.tables) // self.plays_of_deal)
-        return min(self.deals, max(MIN_PART_DEALS, every_table_twice))
-
-    @property
     def matches(self) -> int:
         """Matches of the field."""
         return self.deals * self.matches_of_deal
@@ -331,7 +328,8 @@ def _play(setup: RunSetup, design: _Design, request: RunRequest, quiet: bool, so
         deals * design.matches_of_deal + at in played for at in range(design.matches_of_deal)
     ):
         deals += 1
-    if deals < design.min_deals:
+    least = MIN_PART_DEALS if design.drawn else max(MIN_PART_DEALS, len(design.tables))
+    if deals < min(design.deals, least):
         raise KeyboardInterrupt
     complete = deals * design.matches_of_deal
     for start in range(design.matches, total, design.players):
@@ -346,28 +344,20 @@ def _measured(game: Game[Any], design: _Design, records: Sequence[GameRecord], f
     of_search = records[len(of_field) :]
     deals = len(of_field) // design.matches_of_deal
     players = design.players
-    tables = design.plays[: deals * design.plays_of_deal]
-    deal_of = [number // design.plays_of_deal for number in range(len(tables))]
-    plays = [Play(*both, [[0.0] * players for _ in range(players)]) for both in zip(deal_of, tables, strict=True)]
-    by_seat: list[list[tuple[int, int, float]]] = [[] for _ in range(players)]
-    by_bot: dict[str, list[tuple[int, int, float]]] = {name: [] for name in field}
+    plays: list[Play] = []
     counts = _Counts()
     for record in of_field:
         number, turn = divmod(record.index, players)
-        deal, table, results = plays[number]
+        if not turn:
+            table = [[0.0] * players for _ in range(players)]
+            plays.append(Play(number // design.plays_of_deal, design.plays[number], table))
         places = design.places(number, turn)
         for seat, share in enumerate(shares_ahead(record.ranks)):
-            results[places[seat]][seat] = share - 0.5
-            by_seat[seat].append((deal, table, share))
-            by_bot[record.seats[seat]].append((deal, table, share))
-            counts.add(record, seat)
+            plays[-1].results[places[seat]][seat] = share - 0.5
+            counts.add(record, seat, share, *plays[-1][:2])
     found = variance_shares(plays, design.drawn)
     shares = Shares(*[Estimate.of_interval(each) for each in found[1:]])
-    spread = [
-        BotLine(name, Estimate.of_interval(mean_of_cells(cells, design.drawn)), *counts.means(name), len(cells))
-        for name, cells in by_bot.items()
-        if cells
-    ]
+    spread = [BotLine(name, *counts.line(name, design.drawn)) for name in field if name in counts.rows]
     if of_search:
         spread = [line for line in spread if line.bot != design.search]
         spread.append(_search_line(design, of_search))
@@ -386,13 +376,10 @@ def _measured(game: Game[Any], design: _Design, records: Sequence[GameRecord], f
         seed=design.seed,
         matches=len(records),
         deals=deals,
-        tables=len(set(tables)),
+        tables=len({play.table for play in plays}),
         shares=shares,
         skill_matches=(1 - bots) / bots if bots > 0 else None,
-        seats=tuple(
-            SeatLine(seat, Estimate.of_interval(mean_of_cells(cells, design.drawn)), *counts.means(seat))
-            for seat, cells in enumerate(by_seat)
-        ),
+        seats=tuple(SeatLine(seat, *counts.line(seat, design.drawn)[:3]) for seat in range(players)),
         spread=tuple(sorted(spread, key=lambda line: -line.ahead.value)),
         profile=profile_of(game, of_field, followed(chosen, "matches replayed", lambda: len(chosen))),
         faults=sum(len(record.failures) for record in records),
@@ -400,31 +387,28 @@ def _measured(game: Game[Any], design: _Design, records: Sequence[GameRecord], f
 
 
 def _search_line(design: _Design, records: Sequence[GameRecord]) -> BotLine:
-    cells, counts = [], _Counts()
+    counts = _Counts()
     for record in records:
         number, turn = divmod(record.index, design.players)
         seat = design.places(number, turn).index(0)  # it is the first of its table
-        deal = number - design.matches // design.players
-        cells.append((deal, 0, shares_ahead(record.ranks)[seat]))
-        counts.add(record, seat)
-    return BotLine(design.search, Estimate.of_interval(mean_of_cells(cells)), *counts.means(design.search), len(cells))
+        counts.add(record, seat, shares_ahead(record.ranks)[seat], number, 0)
+    return BotLine(design.search, *counts.line(design.search, drawn=False))
 
 
 class _Counts:
-    """Wins and scores of seats, and of the bots in them."""
+    """Results of seats, and of the bots in them."""
 
     def __init__(self) -> None:
-        self._sums: dict[str | int, list[float]] = {}
+        self.rows: dict[str | int, list[tuple[float, float, float, int, int]]] = {}
 
-    def add(self, record: GameRecord, seat: int) -> None:
-        first = record.ranks[seat] == 1
+    def add(self, record: GameRecord, seat: int, share: float, deal: int, table: int) -> None:
+        wins = (record.ranks[seat] == 1) / max(1, record.ranks.count(1))
         for key in (seat, record.seats[seat]):
-            sums = self._sums.setdefault(key, [0.0, 0.0, 0.0])
-            sums[0] += 1
-            sums[1] += first / record.ranks.count(1) if first else 0.0
-            sums[2] += record.scores[seat]
+            self.rows.setdefault(key, []).append((share, wins, record.scores[seat], deal, table))
 
-    def means(self, key: str | int) -> tuple[float, float]:
-        """Return the share of wins and the mean score of a seat or a bot."""
-        matches, wins, score = self._sums[key]
-        return wins / matches, score / matches
+    def line(self, key: str | int, drawn: bool) -> tuple[Estimate, float, float, int]:
+        """Return the share of the others that a seat or a bot finishes ahead of, its wins and mean score, and the
+        number of its matches."""
+        shares, wins, scores, deals, tables = zip(*self.rows[key], strict=True)
+        ahead = Estimate.of_interval(mean_over_deals(shares, deals, tables if drawn else None))
+        return ahead, fmean(wins), fmean(scores), len(shares)

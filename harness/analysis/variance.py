@@ -68,16 +68,15 @@ def variance_shares(plays: Iterable[Play], drawn: bool) -> VarianceShares:
     return VarianceShares(whole.variance, *found)
 
 
-def mean_of_cells(cells: Sequence[tuple[int, int, float]], drawn: bool = False) -> Interval:
-    """Return the mean of values, each with its deal and table, with an interval; infinite if there are few deals."""
-    values = [value for _, _, value in cells]
-    mean = fsum(values) / len(values)
-    variances, freedom = _jackknife(
-        lambda kept: [fsum([values[at] for at in kept]) / len(kept) if kept else mean],
-        [deal for deal, _, _ in cells],
-        [table for _, table, _ in cells] if drawn else None,
-    )
-    return mean_interval(mean, variances[0], freedom)
+def mean_over_deals(values: Sequence[float], deals: Sequence[int], tables: Sequence[int] | None = None) -> Interval:
+    """Return the mean of values, each with its deal and, if tables are a sample, its table, with an interval; infinite
+    if there are too few deals or tables."""
+
+    def mean(kept: Sequence[int]) -> Vector:
+        return [fsum([values[at] for at in kept]) / max(1, len(kept))]
+
+    [variance], freedom = _jackknife(mean, deals, tables)
+    return mean_interval(mean(range(len(values)))[0], variance, freedom)
 
 
 # Estimates.

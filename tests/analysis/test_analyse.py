@@ -142,12 +142,6 @@ def test_the_command_prints_tables_and_json_and_writes_the_same_data(tmp_path):
     assert read_analysis(out).to_dict() == data
 
 
-def test_a_folder_that_is_not_there_is_noticed_before_the_matches(tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.analysis.run.analyse_game", None)
-    done = arena("analyse", "el-paso", "--out", str(tmp_path / "no" / "x.json"), code=2)
-    assert f"There is no folder {tmp_path / 'no'}" in done.stderr.replace("\n", " ")
-
-
 def test_a_file_that_is_not_an_analysis_is_refused(tmp_path):
     path = tmp_path / "x.json"
     with pytest.raises(StoreError, match="cannot be read"):

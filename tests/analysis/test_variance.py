@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 import pytest
 
 from harness.analysis.run import _design
-from harness.analysis.variance import Play, mean_of_cells, variance_shares
+from harness.analysis.variance import Play, mean_over_deals, variance_shares
 
 SOURCES = ("bots", "deals", "seats", "rest")
 
@@ -169,8 +169,10 @@ def test_the_interval_of_a_mean_counts_deals_not_matches():
     """A hundred plays of one deal say no more about deals than one play."""
     rng = Random(1)
     deals = [rng.gauss(0, 1) for _ in range(10)]
-    once = mean_of_cells([(at, 0, value) for at, value in enumerate(deals)])
-    often = mean_of_cells([(at, turn % 2, value) for at, value in enumerate(deals) for turn in range(100)])
+    once = mean_over_deals(deals, range(10))
+    often = mean_over_deals(
+        [value for value in deals for _ in range(100)], [at for at in range(10) for _ in range(100)]
+    )
     assert often.value == pytest.approx(once.value)
     assert often.high - often.low == pytest.approx(once.high - once.low)
     assert once.high - once.low == pytest.approx(2 * 2.262 * stdev(deals) / sqrt(10), rel=1e-3)
@@ -179,11 +181,11 @@ def test_the_interval_of_a_mean_counts_deals_not_matches():
 def test_the_interval_of_a_mean_at_drawn_tables_counts_tables_too():
     rng = Random(1)
     tables = [rng.gauss(0, 1) for _ in range(10)]
-    cells = [(deal, at, value) for deal in range(30) for at, value in enumerate(tables)]
-    sampled, fixed = mean_of_cells(cells, drawn=True), mean_of_cells(cells)
+    values, deals = tables * 30, [deal for deal in range(30) for _ in tables]
+    sampled, fixed = mean_over_deals(values, deals, [*range(10)] * 30), mean_over_deals(values, deals)
     assert sampled.high - sampled.low == pytest.approx(2 * 2.262 * stdev(tables) / sqrt(10), rel=0.02)
     assert fixed.high - fixed.low < 1e-9
 
 
 def test_two_deals_say_nothing_about_the_differences_between_deals():
-    assert mean_of_cells([(0, 0, 1.0), (1, 0, 2.0)]).high == inf
+    assert mean_over_deals([1.0, 2.0], [0, 1]).high == inf
