@@ -76,8 +76,8 @@ class Histogram:
 
     def add(self, value: int) -> None:
         """Count a value."""
-        step = value // self.width
-        self.counts[step] = self.counts.get(step, 0) + 1
+        counts, step = self.counts, value // self.width
+        counts[step] = counts.get(step, 0) + 1
         while len(self.counts) > MAX_STEPS:
             self._widen()
 
@@ -147,16 +147,24 @@ class Facts:
         counts = self.counts.of_game(game)
         assert counts is not None
         curve.add(counts)
-        self._time(game, record)
         players = len(record.seats)
-        for bot, score, rank in zip(record.seats, record.scores, record.ranks, strict=True):
+        no_time = (0.0,) * players
+        times, slowest = record.time or no_time, record.slowest or no_time
+        for bot, score, rank, decisions, spent, longest in zip(
+            record.seats, record.scores, record.ranks, record.decisions, times, slowest, strict=True
+        ):
             of = game, bot
             form = self.form.get(of)
             if form is None:
                 form = self.form[of] = deque(maxlen=FORM)
-                self.scores[of] = Histogram()
+                self.scores[of], self.pace[of] = Histogram(), Pace()
             self.scores[of].add(score)
             form.append((rank, players))
+            if decisions and times is not no_time and slowest is not no_time:
+                pace = self.pace[of]
+                pace.typical.add(int(1e6 * spent / decisions))
+                if longest > pace.slowest:
+                    pace.slowest = longest
         if record.faults:
             self.failed += 1
             self.faults.add(record)
@@ -169,16 +177,6 @@ class Facts:
         """Continue from a value that `state` returned."""
         for name, value in state.items():
             setattr(self, name, value)
-
-    def _time(self, title: str, record: GameRecord) -> None:
-        for bot, spent, slowest, decisions in zip(
-            record.seats, record.time, record.slowest, record.decisions, strict=False
-        ):
-            pace = self.pace.get((title, bot)) or self.pace.setdefault((title, bot), Pace())
-            if decisions:
-                pace.typical.add(int(1e6 * spent / decisions))
-                if slowest > pace.slowest:
-                    pace.slowest = slowest
 
 
 STATE: StateClasses = {

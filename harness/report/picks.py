@@ -74,9 +74,14 @@ class Picks:
             self._keep(record, "upset", -gap)
 
     def _keep(self, record: GameRecord, reason: str, value: float, bot: str = "") -> None:
-        best = self._best.setdefault((record.game, reason, bot), [])
-        if len(best) == KEPT[reason] and (value, record.index) >= best[-1][:2]:
-            return
+        key = record.game, reason, bot
+        best = self._best.get(key)
+        if best is None:
+            best = self._best[key] = []
+        elif len(best) == KEPT[reason]:
+            worst = best[-1]
+            if value > worst[0] or (value == worst[0] and record.index >= worst[1]):
+                return
         best.append((value, record.index, record.id))
         best.sort()
         del best[KEPT[reason] :]
@@ -113,6 +118,7 @@ def _upset(record: GameRecord, before: GameCounts | None, skills: Mapping[str, f
     if before is None or record.ranks.count(1) != 1:
         return 0.0
     totals = before.totals
-    if not all(bot in skills and totals[bot].matches >= SETTLED for bot in record.seats):
-        return 0.0
-    return max(skills[bot] for bot in record.seats) - skills[record.seats[record.ranks.index(1)]]
+    for bot in record.seats:
+        if bot not in skills or totals[bot].matches < SETTLED:
+            return 0.0
+    return max([skills[bot] for bot in record.seats]) - skills[record.seats[record.ranks.index(1)]]
