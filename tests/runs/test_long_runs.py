@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tracemalloc
+from operator import itemgetter
 from time import process_time
 
 import msgspec
@@ -319,10 +320,11 @@ def _readings(folder, number):
     setup = restore(run, registry)
     readings = {
         "resume": lambda: Tournament(run, setup).play(SerialExecutor(setup.roster)),
-        "leaderboard": lambda: boards_of(run),
+        "leaderboard": lambda: boards_of(RunFolder.open(run.folder)),
         "verify": lambda: check_run(run, registry, 10),
     }
-    return {name: _taken(reading) for name, reading in readings.items()}
+    # Twice: a cache of functions, which other tests have filled, may be enlarged in the first.
+    return {name: min(_taken(reading), _taken(reading), key=itemgetter(1)) for name, reading in readings.items()}
 
 
 def _taken(reading):
