@@ -24,8 +24,9 @@ LONG_LIST = 20
 """The items of a list of at least this many numbers are compared one by one."""
 Put = Callable[[Any, Any, Any], None]
 """Takes a value, what it was in the seat's last view, and the buffer to write to."""
-UNSET: Any = object()
-"""Stands for a value of the last view where there was none: the numbers are zeros."""
+UNSET: Any = type("_Unset", (tuple,), {})()
+"""Stands for a value of the last view where there was none: the numbers are zeros. It has no items, and is not the same
+object as a value without items."""
 
 
 class _Form(NamedTuple):
@@ -118,19 +119,19 @@ def _put_items(
 
     def resized(value: Any, before: Any, buffer: Any) -> Any:
         """Prepare the buffer for another number of items, and return what they were."""
-        count, old = len(value), () if before is UNSET else before
+        count = len(value)
         if level.by_seat and count != most:
             raise UsageError(f"The encoding is for {most} players, the view has {count}.")
         if not least <= count <= most:
             raise OutOfBounds(f"there are {count} items, not {least} to {most}: {safe_repr(value)}")
         if least < most:
             buffer[start] = count
-        if count < len(old):
+        if count < len(before):
             buffer[starts[count] : end] = zeros[: end - starts[count]]
-        return (*old, *[UNSET] * (count - len(old)))
+        return (*before, *[UNSET] * (count - len(before)))
 
     def put(value: Any, before: Any, buffer: Any) -> None:
-        if before is UNSET or len(value) != len(before):
+        if len(value) != len(before):
             before = resized(value, before, buffer)
         for place, item in enumerate(value):
             if item is not before[place]:
@@ -146,7 +147,7 @@ def _put_items(
 def _put_placed(all_places: Sequence[tuple[Any, Any]], whole: slice, zeros: Sequence[float]) -> Put:
     def put(value: Any, before: Any, buffer: Any) -> None:
         (places, items), (old_places, old) = value, before
-        if old is UNSET or (places is not old_places and places[: len(old_places)] != old_places):
+        if places is not old_places and places[: len(old_places)] != old_places:
             buffer[whole] = zeros
             old = ()
         if len(items) > len(old):
