@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from math import inf
+from typing import Any, Final
 
 from mypy_extensions import mypyc_attr
 
@@ -14,8 +15,21 @@ from bots.search.playout import Made, Playout
 from bots.search.rewards import Rewards
 from harness import Action, State
 
-FAINT = 0.1
+FAINT: Final = 0.1
 """Weight of an outcome at the next decision."""
+WORST: Final = -inf
+
+
+class Outcome:
+    """How an action has turned out: the sum of its rewards, and of their weights."""
+
+    __slots__ = ("total", "weight")
+
+    def __init__(self, total: float, weight: float) -> None:
+        self.total, self.weight = total, weight
+
+    def __reduce__(self) -> tuple[type[Outcome], tuple[float, float]]:
+        return Outcome, (self.total, self.weight)  # compiled, an object without its arguments cannot be made
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -29,7 +43,7 @@ class Mast(Playout):
     __slots__ = ("_outcomes", "_random", "_strength")
 
     def __init__(self, players: int, strength: float, random: Callable[[], float]) -> None:
-        self._outcomes: list[dict[Action, list[float]]] = [{} for _ in range(players)]
+        self._outcomes: list[dict[Action, Outcome]] = [{} for _ in range(players)]
         self._strength = strength
         self._random = random
 
@@ -44,27 +58,31 @@ class Mast(Playout):
         for seat, action in made:
             outcome = self._outcomes[seat].get(action)
             if outcome is None:
-                self._outcomes[seat][action] = [rewards[seat], 1.0]
+                self._outcomes[seat][action] = Outcome(rewards[seat], 1.0)
             else:
-                outcome[0] += rewards[seat]
-                outcome[1] += 1.0
+                outcome.total += rewards[seat]
+                outcome.weight += 1.0
 
     def fade(self) -> None:
         """Keep what was learned as a faint first guess for the next decision; what was not used again is forgotten."""
         self._outcomes = [
-            {action: [total * FAINT, weight * FAINT] for action, (total, weight) in outcomes.items() if weight > FAINT}
+            {
+                action: Outcome(outcome.total * FAINT, outcome.weight * FAINT)
+                for action, outcome in outcomes.items()
+                if outcome.weight > FAINT
+            }
             for outcomes in self._outcomes
         ]
 
 
-def _best(legal: tuple[Action, ...], outcomes: dict[Action, list[float]]) -> Action:
+def _best(legal: tuple[Action, ...], outcomes: dict[Action, Outcome]) -> Action:
     """Return the action with the best average; one that was never tried comes first."""
-    best, most = legal[0], float("-inf")
+    best, most = legal[0], WORST
     for action in legal:
         outcome = outcomes.get(action)
         if outcome is None:
             return action
-        mean = outcome[0] / outcome[1]
+        mean = outcome.total / outcome.weight
         if mean > most:
             best, most = action, mean
     return best

@@ -29,17 +29,16 @@ class Playout:
     def play(self, state: State[Any], depth: int) -> Made:
         """Play until the game is over or `depth` decisions were made (0 is no limit); return the decisions."""
         self.begin()
-        pick, step = self.pick, state.step
         made: Made = []
         while legal := state.legal:
             if len(legal) == 1:
-                step(legal[0])
+                state.step(legal[0])
                 continue
             if depth and len(made) == depth:
                 break
-            action = pick(state, legal)
+            action = self.pick(state, legal)
             made.append((state.seat, action))
-            step(action)
+            state.step(action)
         return made
 
     def begin(self) -> None:

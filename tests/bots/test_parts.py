@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import deepcopy
 from math import log
 from random import Random
 from statistics import pstdev
@@ -102,6 +104,9 @@ def test_habits_repeat_what_has_gone_well() -> None:
     mast.learn([(1, three)], [0.0, 1.0])
     made = mast.play(game.new(2, Chance(1)), 6)
     assert made == [(0, two), (1, three)] * 3
+    # Also in a copy of the match, and after it was stored.
+    for again in (deepcopy(mast), pickle.loads(pickle.dumps(mast))):  # noqa: S301
+        assert again.play(game.new(2, Chance(1)), 6) == made
 
 
 def test_habits_fade_and_are_forgotten_when_not_used_again() -> None:
