@@ -16,6 +16,7 @@ from time import perf_counter, process_time
 from typing import Any, Final
 
 from msgspec.structs import replace
+from mypy_extensions import mypyc_attr
 
 from harness.core.action import Action
 from harness.core.bot import Bot, DecisionNotes, NoteBuffer, without_surrogates
@@ -120,6 +121,7 @@ def play(
     return match.record()
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)  # otherwise `copy` could not make one without arguments
 class MatchPlay:
     """One match while it is played. `play` runs it to its end at once; `MatchStepper` stops at seats without a bot."""
 
