@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import product
+from itertools import combinations, product
 from math import exp, fsum
 from operator import getitem
 from typing import NamedTuple, cast
@@ -18,6 +19,8 @@ Board = tuple[int, ...]
 Cards = tuple[int, ...]
 
 FACES = range(1, 7)
+ROLLS = Counter(tuple(sorted(roll)) for roll in product(FACES, repeat=3))
+"""How many of the 216 ways to throw three dice show the same faces."""
 
 # Worth is counted in euros a turn. Most figures were found by playing, some are guesses.
 GRIP = 1.3  # how soon a lead counts as safe
@@ -259,8 +262,9 @@ def reaches(game: XPasch) -> list[float]:
 @cache
 def reach(ways: tuple[Dice, ...]) -> float:
     """Return how many members one roll brings on average to a company that is served in these ways."""
-    rolls = list(product(FACES, repeat=3))
-    return sum(max((len(way) for way in ways if _holds(roll, way)), default=0) for roll in rolls) / len(rolls)
+    known = frozenset(ways)
+    served = {roll: [size for size in (3, 2, 1) if not known.isdisjoint(combinations(roll, size))] for roll in ROLLS}
+    return sum(max(served[roll], default=0) * times for roll, times in ROLLS.items()) / ROLLS.total()
 
 
 @lru_cache(REMEMBERED)
@@ -293,10 +297,6 @@ def lasting(reach: float, lead: int) -> float:
 
 def _replaced(counts: tuple[int, ...], at: int, count: int) -> tuple[int, ...]:
     return (*counts[:at], count, *counts[at + 1 :])
-
-
-def _holds(roll: Dice, way: Dice) -> bool:
-    return all(roll.count(face) >= way.count(face) for face in way)
 
 
 def _rerolled(dice: Dice, face: int) -> list[Dice]:
