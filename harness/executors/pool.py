@@ -17,16 +17,7 @@ import multiprocess
 
 from harness.core.records import GameRecord, MatchSpec
 from harness.executors import forkserver
-from harness.executors.base import (
-    Executor,
-    ExecutorSettings,
-    Job,
-    Keep,
-    Played,
-    Roster,
-    WorkerLoss,
-    discard,
-)
+from harness.executors.base import Executor, ExecutorSettings, Job, Keep, Played, Roster, WorkerLoss, discard
 from harness.executors.retry import CrashTracker
 from harness.executors.worker import (
     NEARLY_FULL,

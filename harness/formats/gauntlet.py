@@ -15,15 +15,7 @@ from harness.core.records import GameRecord
 from harness.core.rng import Chance
 from harness.core.table import Column, Table, columns
 from harness.formats.round_robin import TABLES, GrowingTables, check_bots, grown
-from harness.ratings.statistics import (
-    LEVEL,
-    Interval,
-    PooledVariance,
-    holm,
-    mean_interval,
-    share_interval,
-    student_cdf,
-)
+from harness.ratings.statistics import LEVEL, Interval, PooledVariance, holm, mean_interval, share_interval, student_cdf
 
 # Differences between candidates, deal by deal: they had the same seats at the same tables with the same deals.
 #

@@ -23,13 +23,7 @@ import trueskill  # type: ignore[import-untyped]  # here and not in our settings
 
 from harness.core.records import GameRecord
 from harness.ratings.counts import AHEAD, BEHIND, TIED, PairCounts, Stratum, TableMatches, luck_of_pair
-from harness.ratings.statistics import (
-    Matrix,
-    PooledVariance,
-    inverse_of,
-    student_cdf,
-    transformed,
-)
+from harness.ratings.statistics import Matrix, PooledVariance, inverse_of, student_cdf, transformed
 
 # The constants of the package, with the types that it does not publish.
 MU: Final[float] = trueskill.MU

@@ -9,7 +9,7 @@ from tests.architecture.test_imports import FEATURES
 
 MAX_MODULES = 220
 MAX_LINES = 37_200
-MAX_CORE_LINES = 18_510
+MAX_CORE_LINES = 18_500
 MIN_MEDIAN_LINES = 150
 """A change that needs more raises the number in the same commit and says why."""
 MIN_LINES = 100
