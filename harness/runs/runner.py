@@ -247,10 +247,11 @@ class Tournament:
         """Append finished matches, with everything that is derived from their lines: nothing is read again later."""
         # On disk first: a listener or the monitor never hears of a match that a crash could lose.
         for each, line in zip(played, self.run.append_all(played), strict=True):
-            self._add_line(each.record, line)
+            self.digest.add_line(each.record.index, line)
+            self.counts.add(each.record, line)
 
     def _add_line(self, record: GameRecord, line: bytes) -> None:
-        """Add a record to all that is derived from records."""
+        """Add an earlier record to all that is derived from lines."""
         self.digest.add_line(record.index, line)
         self.counts.add(record, line)
 

@@ -13,7 +13,7 @@ from harness.plugins.features import FORMATS
 from harness.ratings.anytime import AnytimeClaims
 from harness.ratings.counts import CACHED_FIELDS, by_game
 from harness.ratings.leaderboard import CountsByGame, Leaderboard
-from harness.runs.cache import replay_into, restore_states, save_states
+from harness.runs.cache import MIN_CACHED_BYTES, replay_into, restore_states, save_states
 from harness.runs.reader import GAMES, MAX_WAITING_RESULTS, ReadCursor, is_rated_by_deal, ordered_results, rated_order
 from harness.runs.scheduler import Schedule
 from harness.runs.store import RunFolder
@@ -75,7 +75,8 @@ class PlayedCounts:
         but not counted again."""
         self.counts = counts_of(run.info.plan)
         self._valid = not is_rated_by_deal(run.info.plan)
-        found = restore_states(run, [CountedRun(self.counts)]) if cached and self.counts.cacheable else None
+        cached = cached and run.size() >= MIN_CACHED_BYTES and self.counts.cacheable
+        found = restore_states(run, [CountedRun(self.counts)]) if cached else None
         self.cursor = found or ReadCursor(hashed=sha256())
         self._counted = self.cursor.lines
         """Lines that will be added and were counted before they were cached."""
@@ -105,9 +106,9 @@ class PlayedCounts:
             return False
         self._file = _file_state(run)
         # Cached before the waiting results are counted: the missing matches may still be played, and come before them.
-        if self.counts.cacheable:
+        if self.cursor.size >= MIN_CACHED_BYTES and self.counts.cacheable:
             save_states(run, self.cursor, [CountedRun(self.counts)])
-        for record in self.cursor.buffer.in_order():
+        for record in self.cursor.buffer.in_order() if self.cursor.buffer.waiting else ():
             self.counts.add(record)
         return True
 

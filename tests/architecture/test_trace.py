@@ -9,7 +9,7 @@ import sys
 
 from tests.architecture.trace import ROOT
 
-MAX_FILES, MAX_SWITCHES = 43, 373
+MAX_FILES, MAX_SWITCHES = 43, 377
 """A change that needs more raises the number in the same commit and says why."""
 MAX_GAMES_MODULES = 50
 """Modules of harness that `arena games` may load."""
