@@ -272,15 +272,17 @@ class ProcessTree:
         """Let this process and these, except those that are frozen, use the core on which this one runs."""
         # They take turns. To wake a process on an idle core takes ten times as long as to switch to one on the same
         # core, and the kernel prefers idle cores.
-        if not cls._own_cores:
-            cls._own_cores = os.sched_getaffinity(0)
+        if cls._own_cores:
+            return
+        with suppress(OSError):  # a program has ended, or this system forbids it
             core = {int(Path("/proc/thread-self/stat").read_text().rpartition(")")[2].split()[_CORE_FIELD])}
+            own = os.sched_getaffinity(0)
             os.sched_setaffinity(0, core)
+            cls._own_cores = own
             for tree in trees:
-                with suppress(OSError):  # it has ended, or runs as another user
-                    if not tree.frozen:
-                        os.sched_setaffinity(tree.bot_pid, core)
-                        tree.has_one_core = True
+                if not tree.frozen:
+                    os.sched_setaffinity(tree.bot_pid, core)
+                    tree.has_one_core = True
 
     @classmethod
     def leave_core(cls) -> None:

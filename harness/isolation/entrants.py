@@ -25,6 +25,7 @@ from harness.core.errors import LINES, PluginError, UsageError, printable
 from harness.core.game import Game
 from harness.core.options import DEFAULT_MEMORY_MB
 from harness.core.records import Isolation, Value
+from harness.isolation.accounting import ProcessTree
 from harness.isolation.cgroups import delegated_cgroup
 from harness.isolation.confine import SYSTEM_FOLDERS
 from harness.isolation.doctor import require_enforcement
@@ -284,6 +285,7 @@ class SessionPool:
 
     def dismiss(self) -> None:
         """End all programs; the next match starts new ones."""
+        ProcessTree.leave_core()  # a match that was interrupted has not done so
         while self.idle:
             self.idle.popleft().session.close()
         self.failed_starts.clear()

@@ -241,6 +241,31 @@ def test_bots_share_a_core_with_arena_during_a_match_until_they_think_long():
             assert (len(arena), quick, thinker) == (1, arena, cores)
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="one core")
+def test_a_match_that_was_interrupted_leaves_the_core():
+    cores, roster = os.sched_getaffinity(0), table(diary_names(KINDS[:2]))
+    asked = count()
+
+    def interrupt():
+        if os.sched_getaffinity(0) != cores and next(asked):  # not already after `start`
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as interrupted, SerialExecutor(roster, PATIENT, audit=interrupt) as executor:
+        list(executor.run(rotations(list(roster.entrants), 1)))
+    assert os.sched_getaffinity(0) == cores
+    assert interrupted.traceback  # which keeps the bots of the match alive, as it does in a notebook
+
+
+def test_a_system_that_forbids_to_choose_a_core_does_not_keep_bots_from_playing(monkeypatch):
+    def forbidden(_pid, _cores):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setaffinity", forbidden)
+    roster = table(diary_names(KINDS[:2]))
+    with SerialExecutor(roster, PATIENT) as executor:
+        assert [one.record.faults for one in executor.run(rotations(list(roster.entrants), 1))] == [(), ()]
+
+
 def test_a_bot_that_may_ponder_is_not_frozen():
     roster = table([str(DIARIES / "greedy.py::burner"), str(DIARIES / "greedy.py::thinker")], ponder=True)
     with within(), SerialExecutor(roster, PATIENT) as executor:
