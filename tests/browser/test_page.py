@@ -278,36 +278,30 @@ def test_a_bid_is_picked_iou_by_iou_from_the_hand_and_can_be_changed_before_it_c
     visitor.check_quiet()
 
 
-@pytest.fixture
-def finger(visitor):
-    """The browser of a phone, which is touched."""
-    visitor.page.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    yield visitor
-    visitor.page.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
-    visitor.page.js("localStorage.clear()")
-    visitor.page.driver.get("about:blank")
-
-
-def test_under_a_finger_a_tap_on_the_table_asks_first_and_a_second_one_confirms(finger):
-    finger.open("index.html", 390)
-    begin(finger, "el-paso", 390)
+def test_if_it_is_wanted_a_tap_on_the_table_asks_first_and_a_second_one_confirms(visitor):
+    visitor.open("index.html", 390)
+    begin(visitor, "el-paso", 390)
+    visitor.page.js("document.getElementById('ask-first').click()")
+    visitor.open("index.html", 390)
+    begin(visitor, "el-paso", 390)  # the wish is remembered
     tap = "document.querySelectorAll('#table .can')[arguments[0]].dispatchEvent(new MouseEvent('click'))"
-    shown = finger.text("table")
+    shown = visitor.text("table")
     for place in (0, 1):
-        finger.page.js(tap, place)
-    assert finger.text("choices").startswith("Do this?")
-    finger.check_layout(390)
-    finger.page.js("document.querySelector('#choices button:last-child').click()")
-    assert finger.text("choices") == ""
-    assert finger.text("table") == shown
-    finger.page.js(tap, 1)
-    finger.act(tap, 1)
-    assert finger.text("table") != shown
-    finger.page.js("document.getElementById('ask-first').click()")
-    finger.open("index.html", 390)
-    begin(finger, "el-paso", 390)
-    finger.act(tap, 0)  # as it was chosen
-    finger.check_quiet()
+        visitor.page.js(tap, place)
+    assert visitor.text("choices").startswith("Do this?")
+    visitor.check_layout(390)
+    visitor.page.js("document.querySelector('#choices button:last-child').click()")
+    assert visitor.text("choices") == ""
+    assert visitor.text("table") == shown
+    visitor.page.js(tap, 1)
+    visitor.act(tap, 1)
+    assert visitor.text("table") != shown
+    visitor.page.js("document.getElementById('ask-first').click()")
+    shown = visitor.text("table")
+    visitor.act(tap, 0)
+    assert visitor.text("table") != shown
+    visitor.page.js("localStorage.clear()")
+    visitor.check_quiet()
 
 
 def test_a_payday_is_shown_one_sentence_at_a_time_before_the_next_choice(visitor):

@@ -486,7 +486,7 @@ const main = async () => {
   part("opponents").addEventListener("change", aboutBot);
   part("begin").addEventListener("click", begin);
   part("hint").addEventListener("click", hint);
-  askFirst.checked = (remembered("ask-first") ?? String(matchMedia("(pointer: coarse)").matches)) === "true";
+  askFirst.checked = remembered("ask-first") === "true";
   askFirst.addEventListener("change", () => remember("ask-first", String(askFirst.checked)));
   part("rules").addEventListener("toggle", () => { if (/** @type {HTMLDetailsElement} */ (part("rules")).open) showRules(); });
   for (const id of ["leave", "another"]) {
