@@ -62,7 +62,7 @@ class Bids:
                 formed ^= 1 << total
         legal: tuple[Bid, ...] = ()
         for bids in self._bids:
-            legal += bids[formed & 255]
+            legal += bids[formed & (1 << BYTE) - 1]
             formed >>= BYTE
         return legal
 

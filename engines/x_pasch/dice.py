@@ -26,14 +26,14 @@ def all_dice() -> list[Dice]:
     return list(_SETS)
 
 
-def one_object(dice: Dice) -> Dice:
+def interned(dice: Dice) -> Dice:
     """Return the object that stands for these dice in every table: dicts find a key that is the same object sooner."""
     return _SETS[dice]
 
 
 def parts(dice: Dice) -> list[Dice]:
     """Return every different way to take some of these dice, fewest first."""
-    found = {one_object(part) for count in range(1, len(dice) + 1) for part in combinations(dice, count)}
+    found = {interned(part) for count in range(1, len(dice) + 1) for part in combinations(dice, count)}
     return sorted(found, key=_fewest_first)
 
 

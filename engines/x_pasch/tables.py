@@ -10,7 +10,7 @@ from typing import Any
 
 from engines.x_pasch.actions import Draw, Found, Keep, Move, Place, Reroll, Stop, Swap
 from engines.x_pasch.components import Company, Components, companies_of
-from engines.x_pasch.dice import DICE, FACES, Dice, all_dice, is_triple, one_object, parts, shown, without
+from engines.x_pasch.dice import DICE, FACES, Dice, all_dice, interned, is_triple, parts, shown, without
 from harness import Action, Game
 
 Actions = tuple[Action, ...]
@@ -37,7 +37,7 @@ class Roll:
     def __init__(self, dice: Dice, again: Actions, found: list[Ways], place: list[Ways]) -> None:
         used = parts(dice)
         self.again = again
-        self.rest = {part: one_object(without(dice, part)) for part in used}
+        self.rest = {part: interned(without(dice, part)) for part in used}
         self.found = tuple([_gathered(ways, used) for ways in found])
         self.place = tuple([_gathered(ways, used) for ways in place])
         self.triple = is_triple(dice)
@@ -92,7 +92,7 @@ class Tables:
         self.rolls = {dice: Roll(dice, self._again(dice), found, place) for dice in all_dice()}
         """`rolls[dice]`: what unused dice can do; `.found[card]` and `.place[company]` are actions, `.rest[used]` is
         what is left of the dice."""
-        self.thrown = tuple([one_object(tuple(sorted(dice))) for dice in product(FACES, repeat=DICE)])
+        self.thrown = tuple([interned(tuple(sorted(dice))) for dice in product(FACES, repeat=DICE)])
         # The dice as they lie, by what luck gives for them, read as the digits of a number.
         self.actions = tuple(table)
 
@@ -103,7 +103,7 @@ class Tables:
 def _foundings(game: Game[Any], table: list[Action], company: Company) -> dict[Dice, Actions]:
     if company.card != company.company:
         return {}  # in the hand it goes by the number of the first card printed alike
-    triples = [one_object((face,) * DICE) for face in FACES]
+    triples = [interned((face,) * DICE) for face in FACES]
     return {
         dice: (game.add(table, Found, f"found {_printed(company)} with {shown(dice)}", company.card, dice),)
         for dice in dict.fromkeys((*company.ways, *triples))
@@ -116,7 +116,7 @@ def _placings(game: Game[Any], table: list[Action], company: Company, triple_mem
         dice: (game.add(table, Place, f"place {shown(dice)} on {where}", number, dice, len(dice)),)
         for dice in company.ways
     }
-    for triple in (one_object((face,) * DICE) for face in FACES):
+    for triple in (interned((face,) * DICE) for face in FACES):
         ordinary = ways.get(triple, ())
         if ordinary and triple_members == DICE:
             continue

@@ -112,6 +112,18 @@ def _place(levels: Sequence[_Level], known: _Known, seat: int, start: int, end: 
     return None, _put_items(level, places, start, starts, zeros)
 
 
+def _put_changed(items: Sequence[Any], before: Sequence[Any], places: Sequence[tuple[Any, Any]], buffer: Any) -> None:
+    """Write the numbers of the items that are not the same objects as before, each to its place."""
+    # To see that an item is the same object takes less than to hash it.
+    for number, item in enumerate(items):
+        if item is not before[number]:
+            where, known = places[number]
+            if where is None:
+                known(item, before[number], buffer)
+            else:
+                buffer[where] = known[item]
+
+
 def _put_items(
     level: _Level, places: Sequence[tuple[Any, Any]], start: int, starts: Sequence[int], zeros: Sequence[float]
 ) -> Put:
@@ -133,13 +145,7 @@ def _put_items(
     def put(value: Any, before: Any, buffer: Any) -> None:
         if len(value) != len(before):
             before = resized(value, before, buffer)
-        for place, item in enumerate(value):
-            if item is not before[place]:
-                where, known = places[place]
-                if where is None:
-                    known(item, before[place], buffer)
-                else:
-                    buffer[where] = known[item]
+        _put_changed(value, before, places, buffer)
 
     return put
 
@@ -152,13 +158,7 @@ def _put_placed(all_places: Sequence[tuple[Any, Any]], whole: slice, zeros: Sequ
             old = ()
         if len(items) > len(old):
             old = (*old, *[UNSET] * (len(items) - len(old)))
-        for place, item in enumerate(items):
-            if item is not old[place]:
-                where, known = all_places[places[place]]
-                if where is None:
-                    known(item, old[place], buffer)
-                else:
-                    buffer[where] = known[item]
+        _put_changed(items, old, [all_places[place] for place in places], buffer)
 
     return put
 
@@ -182,8 +182,8 @@ class _Plan(NamedTuple):
     single: Sequence[tuple[Any, Any]]
     """What `_place` returns, for each value of a view."""
     joint: Sequence[tuple[Sequence[int], Callable[[Any], Any], tuple[Any, Any]]]
-    """The same for parts of several fields, after where their values are in those of the view, and what takes them."""
-    first: Callable[[], tuple[Any, Callable[[], Any]]]
+    """The same for parts of several fields, after the numbers of their fields, and what selects their values."""
+    blank: Callable[[], tuple[Any, Callable[[], Any]]]
     """Makes a buffer and its copier."""
     kept: list[tuple[Sequence[Any], Any, Callable[[], Any]]]
     """Values, buffer and copier of the seat's last view. Threads may share an encoding: each takes them out to use
@@ -313,27 +313,20 @@ class Encoding:
             values += (getattr(view, name),)
         last: Sequence[Any]
         try:
-            last, buffer, copied = kept.pop()
+            last, buffer, copy = kept.pop()
         except IndexError:  # the first view, another thread has it, or a value was refused
-            last, (buffer, copied) = [UNSET] * len(values), blank()
-        # To see that a value is the same object takes less than to hash it.
-        for place, value in enumerate(values):
-            if value is not last[place]:
-                where, known = single[place]
-                if where is None:
-                    known(value, last[place], buffer)
-                else:
-                    buffer[where] = known[value]
-        for places, taken, (where, known) in joint:
-            for place in places:
-                if values[place] is not last[place]:
+            last, (buffer, copy) = [UNSET] * len(values), blank()
+        _put_changed(values, last, single, buffer)
+        for fields, select, (where, known) in joint:
+            for field in fields:
+                if values[field] is not last[field]:
                     if where is None:
-                        known(taken(values), taken(last), buffer)
+                        known(select(values), select(last), buffer)
                     else:
-                        buffer[where] = known[taken(values)]
+                        buffer[where] = known[select(values)]
                     break
-        kept.append((values, buffer, copied))
-        return copied()
+        kept.append((values, buffer, copy))
+        return copy()
 
 
 def _nothing(_value: Any, _before: Any, _buffer: Any) -> None:

@@ -152,7 +152,7 @@ def _lock_folder(folder: str) -> bool:
 
 ROOT = Path(__file__).parents[2]
 """The folder that contains `harness`."""
-_PRELOAD_S = 20.0
+_PRELOAD_TIMEOUT_S = 20.0
 """For the process from which others are forked to answer: more than a busy machine takes to load Arena."""
 
 
@@ -265,7 +265,7 @@ class _Preloaded:
     @classmethod
     def _start(cls) -> socket.socket:
         ours, theirs = socket.socketpair()
-        ours.settimeout(_PRELOAD_S)
+        ours.settimeout(_PRELOAD_TIMEOUT_S)
         stdin, cls.stdin = os.pipe()
         with theirs, open(stdin, "rb", 0) as wake, open(os.devnull, "wb", 0) as nothing:  # noqa: PTH123 - descriptors
             streams = [wake.fileno(), *[nothing.fileno()] * 2, theirs.fileno()]
